@@ -1,0 +1,3 @@
+//! What is true. Being written.
+
+pub mod claims;

@@ -1,0 +1,300 @@
+//! What the harness says: the turn report (R1–R5, L7), the pending block (P3), corrections (G2, J7), receipts (U1) and the lines of B6
+//! and U3. One place words them all, and one function makes everybody else's imitations harmless (R4).
+
+use std::borrow::Cow;
+
+use super::draft::{Draft, Entry, Fate, RowChange};
+use super::exit::{Receipt, Stop, Tally};
+use super::guard::About;
+use super::pending::{Pending, PendingEntry};
+
+/// The names that only the harness may put between angle brackets in what a model is sent.
+pub const RESERVED: [&str; 4] = ["turn_report", "pending", "correction", "earlier_turns"];
+
+/// The header that only the harness may write.
+const HEADER: &str = "changes this turn:";
+const OPENING_HEADER: &str = "changes last turn:";
+
+/// R5: the longest reason that is shown, in characters.
+pub const REASON_CHARS: usize = 200;
+
+/// R1, R2: the report of the changes of this turn so far. The same shape every time.
+pub fn turn_report(draft: &Draft) -> String {
+    report(HEADER, &draft.entries)
+}
+
+/// L7: the report of what the previous turn changed, in the same shape, "none" included.
+pub fn opening_report(entries: &[Entry]) -> String {
+    report(OPENING_HEADER, entries)
+}
+
+fn report(header: &str, entries: &[Entry]) -> String {
+    let mut text = format!("<turn_report>\n{header} {}\n", headline(entries));
+    for entry in entries {
+        text.push_str(&line_of(entry));
+        text.push('\n');
+    }
+    text.push_str(
+        "This is what the database holds. Describe nothing as done that is not listed here as applied.\n</turn_report>",
+    );
+    text
+}
+
+fn headline(entries: &[Entry]) -> String {
+    if entries.is_empty() {
+        return "none".into();
+    }
+    let applied = entries.iter().filter(|entry| entry.fate == Fate::Applied).count();
+    format!("{applied} of {} applied", entries.len())
+}
+
+/// R1: one line for one mutating call. Also what a receipt shows.
+pub fn line_of(entry: &Entry) -> String {
+    let tool = escaped(&entry.tool);
+    match &entry.fate {
+        Fate::Applied => format!("- {tool}: applied — {}", rows_in_words(&entry.rows)),
+        Fate::NoChange => format!("- {tool}: no change — the {} were like that already", entry.section),
+        Fate::Failed { reason } => format!("- {tool}: FAILED — {reason}{}", found_all_the_same(&entry.rows)),
+        Fate::Unknown { reason } => format!("- {tool}: UNKNOWN — {reason}{}", found_all_the_same(&entry.rows)),
+    }
+}
+
+fn found_all_the_same(rows: &[RowChange]) -> String {
+    if rows.is_empty() {
+        String::new()
+    } else {
+        format!(" (the audit trail holds: {})", rows_in_words(rows))
+    }
+}
+
+/// Rows grouped by what happened to them: `created experiences #1, #2`.
+fn rows_in_words(rows: &[RowChange]) -> String {
+    let mut groups: Vec<(String, Vec<i64>)> = Vec::new();
+    for row in rows {
+        let name = format!("{} {}", row.act.done(), row.section);
+        match groups.last_mut() {
+            Some((last, ids)) if *last == name => ids.push(row.id),
+            _ => groups.push((name, vec![row.id])),
+        }
+    }
+    let words: Vec<String> = groups.iter().map(|(name, ids)| format!("{name}{}", ids_in_words(ids))).collect();
+    words.join("; ")
+}
+
+fn ids_in_words(ids: &[i64]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = String::new();
+    for (place, id) in ids.iter().filter(|id| **id != 0).enumerate() {
+        if place == SHOWN {
+            text.push_str(&format!(" and {} more", ids.len() - SHOWN));
+            break;
+        }
+        text.push_str(if place == 0 { " " } else { ", " });
+        text.push_str(&format!("#{id}"));
+    }
+    text
+}
+
+/// P3: the block that stands at the top of every model call while something is pending.
+pub fn pending_block(pending: &Pending) -> Option<String> {
+    if pending.is_empty() {
+        return None;
+    }
+    let mut text = String::from("<pending>\nUnfinished, and NOT saved:\n");
+    for entry in pending.entries() {
+        text.push_str(&format!("{}\n", entry_json(entry)));
+    }
+    text.push_str("Finish it with the tool once nothing is missing, or drop it with discard_pending_entry.\n</pending>");
+    Some(text)
+}
+
+/// An entry as one line of JSON in which no angle bracket is left.
+fn entry_json(entry: &PendingEntry) -> String {
+    let value = serde_json::json!({
+        "section": entry.section,
+        "tool": entry.tool,
+        "known": entry.known,
+        "missing": entry.missing,
+    });
+    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e")
+}
+
+/// G2, J7: the one correction of a turn.
+pub fn correction(about: &About, draft: &Draft, pending: &Pending) -> String {
+    let body = match about {
+        About::Unfinished { section } => unfinished(pending.get(section)),
+        About::Unbacked { claims } => unbacked(claims),
+        About::Promised => "You promised an action and ended the turn without it. Do it now by calling the tool, or say plainly that it has \
+                            not been done."
+            .to_owned(),
+        About::FalseFailure { claims } => format!(
+            "You reported a failure that the record does not know{}. Say what the report above says, and nothing else.",
+            listed(claims)
+        ),
+        About::Custom { text } => defuse(&bounded(text, 2000)).into_owned(),
+    };
+    format!("<correction>\n{}\n{body}\n</correction>", turn_report(draft))
+}
+
+fn unfinished(entry: Option<&PendingEntry>) -> String {
+    let entry = entry.map(entry_json).unwrap_or_default();
+    format!(
+        "This entry is unfinished, and nothing was tried for it this turn:\n{entry}\nThree ways on: call the tool that writes it now; ask the \
+         user for what is missing; or call discard_pending_entry if the user cancelled it. It must not be described as saved."
+    )
+}
+
+fn unbacked(claims: &[String]) -> String {
+    format!(
+        "Your reply says that something was done, and no applied change stands behind it{}. Do the action now by calling the tool, if the \
+         user asked for it, or say plainly that it has not happened. Never write anything that the user has not asked for.",
+        listed(claims)
+    )
+}
+
+fn listed(claims: &[String]) -> String {
+    if claims.is_empty() {
+        return String::new();
+    }
+    let claims: Vec<String> = claims.iter().map(|claim| escaped(claim)).collect();
+    format!(" ({})", bounded(&claims.join("; "), 400))
+}
+
+/// U1: the receipt as the user reads it. Constant in shape, "No change was made" included.
+pub fn receipt(receipt: &Receipt) -> String {
+    let mut text = String::from("── receipt ──\n");
+    if receipt.rows().next().is_none() {
+        text.push_str("No change was made.\n");
+    }
+    for entry in &receipt.entries {
+        text.push_str(&line_of(entry));
+        text.push('\n');
+    }
+    text.push_str(&format!("Earlier in this conversation: {}.", tallies_in_words(&receipt.earlier)));
+    text
+}
+
+fn tallies_in_words(tallies: &[Tally]) -> String {
+    if tallies.is_empty() {
+        return "no change".into();
+    }
+    let words: Vec<String> =
+        tallies.iter().map(|tally| format!("{} {} ×{}", tally.act.done(), tally.section, tally.count)).collect();
+    words.join(", ")
+}
+
+/// U3: the line under a contested turn.
+pub fn contested_line(about: &About) -> String {
+    match about {
+        About::Promised => "⚠ The reply promises an action that was not carried out in this turn. See the receipt.".into(),
+        About::FalseFailure { .. } => "⚠ The reply reports a failure that is not on record. See the receipt.".into(),
+        _ => "⚠ The reply says more than was done. The receipt below is what the database holds.".into(),
+    }
+}
+
+/// B6: the line that tells the user why a turn stopped; `None` where the reply itself was the end.
+pub fn stop_line(stop: &Stop) -> Option<String> {
+    let why = match stop {
+        Stop::Replied => return None,
+        Stop::Iterations => "the limit on steps in one turn was reached".to_owned(),
+        Stop::Strikes { tool, failure } => {
+            format!("the tool {} failed in the same way too often ({failure})", bounded(&escaped(tool), 64))
+        }
+        Stop::TimeLimit => "the time limit of the turn was reached".into(),
+        Stop::Oversize { .. } => "the model's reply was too large and was cut".into(),
+        Stop::Empty => "the model gave no answer".into(),
+        Stop::Truncated => "the model's reply was cut off at its token limit".into(),
+        Stop::Refused => "the provider refused to go on".into(),
+        Stop::Cut => "the connection to the model broke in mid-reply".into(),
+        Stop::Cancelled => "it was cancelled".into(),
+        Stop::Provider { error } => format!("the model could not be reached ({})", bounded(&escaped(error), REASON_CHARS)),
+        Stop::Memory { error } => {
+            format!("the conversation could not be stored ({})", bounded(&escaped(error), REASON_CHARS))
+        }
+    };
+    Some(format!("■ This turn was stopped: {why}. It is not complete; the receipt below is what was done."))
+}
+
+/// R5: a reason: short, escaped, bounded.
+pub fn reason(text: &str) -> String {
+    bounded(&escaped(text), REASON_CHARS)
+}
+
+/// On one line, without control characters, and harmless.
+pub fn escaped(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    defuse(&line).into_owned()
+}
+
+/// The first `most` characters, with a mark where something was cut.
+pub fn bounded(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// R4: makes what only the harness may write harmless in other people's text, and leaves it readable: `<turn_report>` becomes
+/// `‹turn_report>`, and `changes this turn:` loses its colon. Text without either comes back untouched.
+pub fn defuse(text: &str) -> Cow<'_, str> {
+    if !text.contains(['<', '＜', '﹤', '⟨', '〈']) && !mentions_header(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut changed = false;
+    for (at, c) in text.char_indices() {
+        let harmful = is_opening(c) && opens_reserved(&text[at + c.len_utf8()..]);
+        changed |= harmful;
+        out.push(if harmful { '‹' } else { c });
+    }
+    let out = without_headers(&out).map_or(out, |text| {
+        changed = true;
+        text
+    });
+    if changed { Cow::Owned(out) } else { Cow::Borrowed(text) }
+}
+
+fn is_opening(c: char) -> bool {
+    matches!(c, '<' | '＜' | '﹤' | '⟨' | '〈')
+}
+
+/// Whether text after an opening bracket reads as a reserved name to a careless eye: case, spaces, slashes, joiners and invisible characters
+/// do not count.
+fn opens_reserved(rest: &str) -> bool {
+    let mut name = String::new();
+    for c in rest.chars().take(48) {
+        if c.is_alphabetic() {
+            name.extend(c.to_lowercase());
+        } else if is_opening(c) || c == '>' {
+            break;
+        }
+        if RESERVED.iter().any(|reserved| name == reserved.replace('_', "")) {
+            return true;
+        }
+    }
+    false
+}
+
+fn mentions_header(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    lower.contains("this turn:") || lower.contains("last turn:")
+}
+
+/// The text with the colon of every imitated report header taken away; `None` where there is none.
+fn without_headers(text: &str) -> Option<String> {
+    if !mentions_header(text) {
+        return None;
+    }
+    let mut out = text.to_owned();
+    for phrase in ["this turn:", "last turn:"] {
+        while let Some(at) = find_ignoring_case(&out, phrase) {
+            out.replace_range(at + phrase.len() - 1..at + phrase.len(), " –");
+        }
+    }
+    Some(out)
+}
+
+/// Where an ASCII phrase stands, whatever its case.
+fn find_ignoring_case(text: &str, phrase: &str) -> Option<usize> {
+    text.as_bytes().windows(phrase.len()).position(|window| window.eq_ignore_ascii_case(phrase.as_bytes()))
+}
