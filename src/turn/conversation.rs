@@ -1,8 +1,10 @@
 //! A conversation: what outlives a turn. One conversation runs one turn at a time (L14): a [`super::machine::Machine`] borrows it whole.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
-use super::message::Message;
+use super::message::{Block, Message};
 use super::pending::Pending;
 
 /// What outlives a turn.
@@ -18,6 +20,9 @@ pub struct Conversation {
     pub pending: Pending,
     /// Pending entries made so far; the next one gets this number plus one.
     pub pending_made: u32,
+    /// The id of every call in the transcript (L5).
+    #[serde(default)]
+    pub ids: BTreeSet<String>,
 }
 
 impl Conversation {
@@ -25,4 +30,30 @@ impl Conversation {
     pub fn new(system: impl Into<String>) -> Self {
         Self { system: system.into(), ..Self::default() }
     }
+
+    /// A conversation as it was stored.
+    pub fn restore(system: impl Into<String>, turn: u32, messages: Vec<Message>, pending: Pending, pending_made: u32) -> Self {
+        let ids = messages.iter().flat_map(ids_of).collect();
+        Self { system: system.into(), turn, messages, pending, pending_made, ids }
+    }
+
+    /// L5: an id that no call of this conversation has had.
+    pub(super) fn fresh_id(&self, turn: u32, iteration: u32, index: u32) -> String {
+        let mut id = format!("call_{turn}_{iteration}_{index}");
+        while self.ids.contains(&id) {
+            id.push('_');
+        }
+        id
+    }
+}
+
+fn ids_of(message: &Message) -> Vec<String> {
+    let Message::Assistant { blocks } = message else { return Vec::new() };
+    blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Call(call) => Some(call.id.clone()),
+            _ => None,
+        })
+        .collect()
 }

@@ -159,3 +159,49 @@ pub enum Observed {
         error: String,
     },
 }
+
+impl Fate {
+    /// The one place where a fate is decided: an intended change and an observed one that agree (V4–V6, V8).
+    pub fn of(intent: &Intent, observed: &Observed) -> Self {
+        match observed {
+            Observed::NoAnswer { error } => Self::Unknown { reason: error.clone() },
+            Observed::Contradicted { error, .. } => Self::Failed { reason: error.clone() },
+            Observed::Holds { rows } if rows.is_empty() => intent.without_difference(),
+            Observed::Holds { .. } => Self::Applied,
+        }
+    }
+}
+
+impl Intent {
+    /// V5, V8: nothing changed. A delete that deleted nothing failed; anything else found the state as it wanted it.
+    fn without_difference(&self) -> Fate {
+        match self.act {
+            Act::Delete | Act::Discard => Fate::Failed { reason: "nothing was there to delete: nothing changed".into() },
+            Act::Create | Act::Update => Fate::NoChange,
+        }
+    }
+
+    /// V5: no ids at all, or the same id twice, is not "all found".
+    pub fn ids_that_prove_nothing(&self) -> Option<String> {
+        if self.act == Act::Discard {
+            return None;
+        }
+        if self.ids.is_empty() {
+            return Some("the tool named no row that it touched".into());
+        }
+        let mut sorted = self.ids.clone();
+        sorted.sort_unstable();
+        let twice = sorted.windows(2).find(|pair| pair[0] == pair[1])?;
+        Some(format!("the tool named row {} twice", twice[0]))
+    }
+}
+
+impl Observed {
+    /// What the audit trail says changed.
+    pub fn rows(&self) -> &[RowChange] {
+        match self {
+            Self::Holds { rows } | Self::Contradicted { rows, .. } => rows,
+            Self::NoAnswer { .. } => &[],
+        }
+    }
+}

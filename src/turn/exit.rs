@@ -105,10 +105,7 @@ pub struct Receipt {
 impl Receipt {
     /// The rows of the domain that the turn changed (discarded pending entries are no rows).
     pub fn rows(&self) -> impl Iterator<Item = &RowChange> {
-        self.entries
-            .iter()
-            .flat_map(|entry| &entry.rows)
-            .filter(|row| row.act != super::draft::Act::Discard)
+        self.entries.iter().flat_map(|entry| &entry.rows).filter(|row| row.act != super::draft::Act::Discard)
     }
 }
 

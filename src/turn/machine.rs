@@ -1,1 +1,452 @@
-//! Being written.
+//! The loop's decisions, all of them, and nothing else: what comes next, which bound is reached, what the report says, what is pending,
+//! what a ruling leads to.
+//!
+//! [`Machine::step`] says what to do, [`Machine::feed`] takes in what came of it. No await, no clock, no I/O. A fact that does not answer the
+//! step at hand leaves the machine in [`Phase::Confused`], which ends the turn with a typed fault that the first test notices.
+
+mod calls;
+mod closing;
+mod replies;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::bounds::{Meter, Oversize, Settings};
+use super::conversation::Conversation;
+use super::draft::{CallKey, Draft, Entry, Fate};
+use super::event::Event;
+use super::exit::{Stop, Tally, TurnRecord};
+use super::guard::{Consulted, Objection, View};
+use super::message::{Block, Call, Message, Reply, ToolResult};
+use super::pending::PendingEntry;
+use super::ports::{Audited, Chunk, Committed, Failure, ModelFault, Outcome, PortError, Prompt, ToolSpec, Verdict, WriteCheck};
+use super::report;
+
+use calls::CallAtHand;
+
+/// What the driver has to do next.
+#[derive(Debug)]
+pub enum Step {
+    /// Read a turn's mutating calls from the audit trail: the previous turn's for L7, this one's for the receipt (U1).
+    ReadTrail {
+        /// Which turn.
+        turn: u32,
+    },
+    /// Sum up what all turns before this one changed.
+    SumTrail {
+        /// This turn.
+        turn: u32,
+    },
+    /// Store something of the conversation.
+    Save(Save),
+    /// Send [`Machine::prompt`] to the model and tell [`Machine::hear`] of every chunk.
+    Ask,
+    /// Wait before the next try (L11).
+    Wait(Duration),
+    /// Run a tool call (L4).
+    Run(CallKey, Call),
+    /// Ask the verifier (V1).
+    Verify(WriteCheck),
+    /// Ask the audit trail what a call committed.
+    Find(CallKey),
+    /// Add a fate to the audit trail (C4).
+    Settle(Committed, Fate),
+    /// Show [`Machine::view`] to the guard (G, J).
+    Consult,
+    /// Record the closed turn.
+    Close(Box<TurnRecord>),
+    /// It is over.
+    Done(Box<TurnRecord>),
+}
+
+/// Something of the conversation to store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Save {
+    /// Append a message.
+    Message(Message),
+    /// Replace the pending entries.
+    Pending(Vec<PendingEntry>),
+}
+
+/// What came of a step.
+#[derive(Debug)]
+pub enum Fact {
+    /// Answers [`Step::ReadTrail`].
+    Trail(Result<Vec<Audited>, PortError>),
+    /// Answers [`Step::SumTrail`].
+    Sums(Result<Vec<Tally>, PortError>),
+    /// Answers [`Step::Save`].
+    Saved(Result<(), PortError>),
+    /// Answers [`Step::Ask`]: the reply is whole.
+    Replied(Reply),
+    /// Answers [`Step::Ask`]: it failed, or the stream broke.
+    AskFailed(ModelFault),
+    /// Answers [`Step::Ask`]: [`Machine::hear`] said that it is too large, and the stream was dropped (B5).
+    Oversized(Oversize),
+    /// Answers [`Step::Wait`].
+    Waited,
+    /// Answers [`Step::Run`].
+    Ran(Outcome),
+    /// Answers [`Step::Verify`].
+    Verified(Verdict),
+    /// Answers [`Step::Find`].
+    Found(Result<Option<Committed>, PortError>),
+    /// Answers [`Step::Settle`].
+    Settled(Result<(), PortError>),
+    /// Answers [`Step::Consult`].
+    Consulted(Consulted),
+    /// Answers [`Step::Close`].
+    Closed(Result<(), PortError>),
+    /// Answers [`Step::Ask`], [`Step::Wait`], [`Step::Run`] or [`Step::Consult`]: it was broken off.
+    Interrupted(Interrupt),
+}
+
+/// Why a step was broken off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interrupt {
+    /// L13.
+    Cancelled,
+    /// B4.
+    TimeLimit,
+}
+
+/// Whether a stream may go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It may.
+    GoOn,
+    /// It may not: drop it and feed [`Fact::Oversized`].
+    Cut(Oversize),
+}
+
+/// Where the turn is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Phase {
+    Recalling,
+    Summing,
+    Asking,
+    Waiting(Duration),
+    Calling(CallAtHand),
+    Consulting,
+    ReadingReceipt,
+    Recording(Box<TurnRecord>),
+    Done(Box<TurnRecord>),
+    /// A fact came that answers nothing.
+    Confused,
+}
+
+/// How often running a tool failed in the same way (B2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Streak {
+    failure: Failure,
+    length: u32,
+}
+
+/// All that a turn in progress knows, apart from the conversation; it serialises.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Turn {
+    phase: Phase,
+    saves: VecDeque<Save>,
+    words: String,
+    draft: Draft,
+    earlier: Vec<Tally>,
+    attempt: u32,
+    /// What the user has seen of the model this turn (L8).
+    shown: String,
+    /// What was streamed of the reply at hand.
+    heard: String,
+    meter: Meter,
+    calls: VecDeque<(CallKey, Call)>,
+    results: Vec<ToolResult>,
+    streaks: BTreeMap<String, Streak>,
+    asked_again_after_silence: bool,
+    /// The objection that the turn's one correction went out for (B3).
+    corrected: Option<Objection>,
+    contested: Option<Objection>,
+    /// Once set, nothing new begins: the turn winds down and closes.
+    stop: Option<Stop>,
+    lines: Vec<String>,
+    iterations: u32,
+    model_calls: u32,
+    judge_calls: u32,
+    tokens_in: u64,
+    tokens_out: u64,
+}
+
+impl Turn {
+    fn new(words: String) -> Self {
+        Self {
+            phase: Phase::Recalling,
+            saves: VecDeque::new(),
+            words,
+            draft: Draft::default(),
+            earlier: Vec::new(),
+            attempt: 1,
+            shown: String::new(),
+            heard: String::new(),
+            meter: Meter::default(),
+            calls: VecDeque::new(),
+            results: Vec::new(),
+            streaks: BTreeMap::new(),
+            asked_again_after_silence: false,
+            corrected: None,
+            contested: None,
+            stop: None,
+            lines: Vec::new(),
+            iterations: 0,
+            model_calls: 0,
+            judge_calls: 0,
+            tokens_in: 0,
+            tokens_out: 0,
+        }
+    }
+}
+
+/// A turn in progress. It borrows its conversation whole, so that no second turn can run in it (L14).
+#[derive(Debug)]
+pub struct Machine<'c> {
+    conversation: &'c mut Conversation,
+    tools: &'c [ToolSpec],
+    settings: &'c Settings,
+    turn: Turn,
+    pending_block: Option<String>,
+    events: Vec<Event>,
+}
+
+impl<'c> Machine<'c> {
+    /// Opens the next turn of a conversation with the user's words.
+    pub fn open(conversation: &'c mut Conversation, tools: &'c [ToolSpec], settings: &'c Settings, words: &str) -> Self {
+        conversation.turn += 1;
+        let mut machine =
+            Self { conversation, tools, settings, turn: Turn::new(words.to_owned()), pending_block: None, events: Vec::new() };
+        machine.answer_dangling_calls();
+        machine
+    }
+
+    /// What to do next. Asking twice changes nothing.
+    pub fn step(&self) -> Step {
+        if let Some(save) = self.turn.saves.front() {
+            return Step::Save(save.clone());
+        }
+        match &self.turn.phase {
+            Phase::Recalling => Step::ReadTrail { turn: self.conversation.turn - 1 },
+            Phase::Summing => Step::SumTrail { turn: self.conversation.turn },
+            Phase::Asking => Step::Ask,
+            Phase::Waiting(delay) => Step::Wait(*delay),
+            Phase::Calling(call) => call.step(),
+            Phase::Consulting => Step::Consult,
+            Phase::ReadingReceipt | Phase::Confused => Step::ReadTrail { turn: self.conversation.turn },
+            Phase::Recording(record) => Step::Close(record.clone()),
+            Phase::Done(record) => Step::Done(record.clone()),
+        }
+    }
+
+    /// Takes in what came of the step at hand.
+    pub fn feed(&mut self, fact: Fact) {
+        if !self.turn.saves.is_empty() {
+            return match fact {
+                Fact::Saved(result) => self.saved(result),
+                _ => self.confused(),
+            };
+        }
+        let phase = std::mem::replace(&mut self.turn.phase, Phase::Confused);
+        match (phase, fact) {
+            (Phase::Recalling, Fact::Trail(trail)) => self.recalled(trail),
+            (Phase::Summing, Fact::Sums(sums)) => self.summed(sums),
+            (Phase::Asking, Fact::Replied(reply)) => self.replied(reply),
+            (Phase::Asking, Fact::AskFailed(fault)) => self.ask_failed(fault),
+            (Phase::Asking, Fact::Oversized(limit)) => self.cut_short(Stop::Oversize { limit }),
+            (Phase::Asking, Fact::Interrupted(by)) => self.cut_short(by.into()),
+            (Phase::Waiting(_), Fact::Waited) => self.turn.phase = Phase::Asking,
+            (Phase::Waiting(_) | Phase::Consulting, Fact::Interrupted(by)) => self.stop(by.into()),
+            (Phase::Calling(call), fact) => self.call_answered(call, fact),
+            (Phase::Consulting, Fact::Consulted(consulted)) => self.consulted(consulted),
+            (Phase::ReadingReceipt | Phase::Confused, Fact::Trail(trail)) => self.make_receipt(trail),
+            (Phase::Recording(record), Fact::Closed(result)) => self.closed(record, result),
+            _ => self.confused(),
+        }
+    }
+
+    /// What to send for [`Step::Ask`].
+    pub fn prompt(&self) -> Prompt<'_> {
+        Prompt {
+            system: &self.conversation.system,
+            pending: self.pending_block.as_deref(),
+            messages: &self.conversation.messages,
+            tools: self.tools,
+            output_tokens: self.settings.output_tokens,
+        }
+    }
+
+    /// What to show the guard for [`Step::Consult`].
+    pub fn view(&self) -> View<'_> {
+        View {
+            reply: &self.turn.shown,
+            closing: &self.turn.heard,
+            draft: &self.turn.draft,
+            pending: &self.conversation.pending,
+            earlier: &self.turn.earlier,
+            second_look: self.turn.corrected.is_some(),
+        }
+    }
+
+    /// Takes in a chunk of the reply at hand, before it is whole.
+    pub fn hear(&mut self, chunk: &Chunk) -> Flow {
+        match chunk {
+            Chunk::Text(text) => {
+                self.turn.heard.push_str(text);
+                self.turn.shown.push_str(text);
+                self.turn.meter.text(text.len());
+                self.events.push(Event::Text { text: text.clone() });
+            }
+            Chunk::Thinking(bytes) => self.turn.meter.text(*bytes),
+            Chunk::CallBegan => self.turn.meter.call(),
+            Chunk::Arguments(bytes) => self.turn.meter.arguments(*bytes),
+            Chunk::Done(_) => {}
+        }
+        self.turn.meter.over(self.settings).map_or(Flow::GoOn, Flow::Cut)
+    }
+
+    /// The settings it runs under.
+    pub fn settings(&self) -> &'c Settings {
+        self.settings
+    }
+
+    /// The turn's number, counted from 1.
+    pub fn turn_number(&self) -> u32 {
+        self.conversation.turn
+    }
+
+    /// Events since the last call, in order.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Call after every [`Machine::step`] that is [`Step::Ask`]: a model call goes out.
+    pub fn asked(&mut self) {
+        self.turn.model_calls += 1;
+        self.turn.heard.clear();
+        self.turn.meter = Meter::default();
+        self.pending_block = self.settings.parts.pending.then(|| report::pending_block(&self.conversation.pending)).flatten();
+        self.events.push(Event::Asked {
+            iteration: self.turn.iterations + 1,
+            attempt: self.turn.attempt,
+            pending: self.pending_block.clone(),
+        });
+    }
+
+    /// A history that a process left in mid-turn ends on calls without results: they are answered before anything else is said (L5, C5).
+    fn answer_dangling_calls(&mut self) {
+        let Some(Message::Assistant { blocks }) = self.conversation.messages.last() else { return };
+        let results: Vec<ToolResult> = blocks.iter().filter_map(dangling_result).collect();
+        if !results.is_empty() {
+            self.turn.saves.push_back(Save::Message(Message::Results { results, report: None }));
+        }
+    }
+
+    /// L7: the opening report, at the head of the user's message.
+    fn recalled(&mut self, trail: Result<Vec<Audited>, PortError>) {
+        let entries: Vec<Entry> = match trail {
+            Ok(trail) => trail.into_iter().map(entry_of).collect(),
+            Err(error) => return self.memory_failed(error),
+        };
+        let report = self.settings.parts.reports.then(|| report::opening_report(&entries));
+        let words = std::mem::take(&mut self.turn.words);
+        self.events.push(Event::TurnOpened { turn: self.conversation.turn, words: words.clone(), report: report.clone() });
+        self.turn.saves.push_back(Save::Message(Message::User { report, words }));
+        self.turn.phase = Phase::Summing;
+    }
+
+    fn summed(&mut self, sums: Result<Vec<Tally>, PortError>) {
+        match sums {
+            Ok(sums) => {
+                self.turn.earlier = sums;
+                self.ask();
+            }
+            Err(error) => self.memory_failed(error),
+        }
+    }
+
+    /// B1: the next model call, unless the ceiling is reached.
+    fn ask(&mut self) {
+        if self.turn.iterations >= self.settings.iterations {
+            return self.stop(Stop::Iterations);
+        }
+        self.turn.attempt = 1;
+        self.turn.phase = Phase::Asking;
+    }
+
+    fn saved(&mut self, result: Result<(), PortError>) {
+        let save = self.turn.saves.pop_front();
+        match (result, save) {
+            (Ok(()), Some(Save::Message(message))) => {
+                self.events.push(Event::Stored { message: message.clone() });
+                self.conversation.messages.push(message);
+            }
+            (Ok(()), _) => {}
+            (Err(error), _) => self.memory_failed(error),
+        }
+    }
+
+    /// The conversation's store failed: what is begun is wound down, nothing new begins.
+    fn memory_failed(&mut self, error: PortError) {
+        self.turn.saves.clear();
+        self.turn.calls.clear();
+        if self.turn.stop.is_none() {
+            self.turn.stop = Some(Stop::Memory { error: report::reason(&error.0) });
+        }
+        if !matches!(self.turn.phase, Phase::Recording(_) | Phase::Done(_)) {
+            self.turn.phase = Phase::ReadingReceipt;
+        }
+    }
+
+    /// The turn ends for this reason; the first reason stands.
+    fn stop(&mut self, stop: Stop) {
+        self.turn.stop.get_or_insert(stop);
+        self.turn.phase = Phase::ReadingReceipt;
+    }
+
+    fn confused(&mut self) {
+        self.turn.saves.clear();
+        self.turn.stop.get_or_insert(Stop::Memory { error: "the driver answered another step than the one at hand".into() });
+        self.turn.phase = Phase::Confused;
+    }
+
+    fn save_pending(&mut self) {
+        let entries: Vec<PendingEntry> = self.conversation.pending.entries().cloned().collect();
+        self.events.push(Event::PendingChanged { entries: entries.clone() });
+        self.turn.saves.push_back(Save::Pending(entries));
+    }
+}
+
+impl From<Interrupt> for Stop {
+    fn from(by: Interrupt) -> Self {
+        match by {
+            Interrupt::Cancelled => Self::Cancelled,
+            Interrupt::TimeLimit => Self::TimeLimit,
+        }
+    }
+}
+
+/// A mutating call of an earlier turn, as the report tells it.
+fn entry_of(audited: Audited) -> Entry {
+    let Committed { key, tool, act, section, rows } = audited.committed;
+    let fate = audited.fate.unwrap_or_else(|| Fate::Unknown { reason: "it was committed and never verified".into() });
+    Entry { key, tool, act, section, fate, rows }
+}
+
+fn dangling_result(block: &Block) -> Option<ToolResult> {
+    match block {
+        Block::Call(call) => Some(ToolResult {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            content: r#"{"error":"interrupted: this call was never answered; the next turn's report tells what the database holds"}"#
+                .into(),
+            is_error: true,
+        }),
+        _ => None,
+    }
+}

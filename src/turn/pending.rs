@@ -72,18 +72,15 @@ impl Pending {
     /// P1 and P2: remembers a call that failed on missing input, merging it into the section's entry if there is one.
     /// `next_id` names a new entry.
     pub fn remember(&mut self, failed: &Missing<'_>, next_id: u32) {
-        let entry = self
-            .entries
-            .entry(failed.section.to_owned())
-            .or_insert_with(|| PendingEntry {
-                id: next_id,
-                section: failed.section.to_owned(),
-                tool: failed.tool.to_owned(),
-                act: failed.act,
-                known: Value::Null,
-                missing: Vec::new(),
-                corrected: false,
-            });
+        let entry = self.entries.entry(failed.section.to_owned()).or_insert_with(|| PendingEntry {
+            id: next_id,
+            section: failed.section.to_owned(),
+            tool: failed.tool.to_owned(),
+            act: failed.act,
+            known: Value::Null,
+            missing: Vec::new(),
+            corrected: false,
+        });
         entry.tool = failed.tool.to_owned();
         entry.act = failed.act;
         merge(&mut entry.known, failed.known);

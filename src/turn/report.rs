@@ -34,9 +34,7 @@ fn report(header: &str, entries: &[Entry]) -> String {
         text.push_str(&line_of(entry));
         text.push('\n');
     }
-    text.push_str(
-        "This is what the database holds. Describe nothing as done that is not listed here as applied.\n</turn_report>",
-    );
+    text.push_str("This is what the database holds. Describe nothing as done that is not listed here as applied.\n</turn_report>");
     text
 }
 
@@ -60,11 +58,7 @@ pub fn line_of(entry: &Entry) -> String {
 }
 
 fn found_all_the_same(rows: &[RowChange]) -> String {
-    if rows.is_empty() {
-        String::new()
-    } else {
-        format!(" (the audit trail holds: {})", rows_in_words(rows))
-    }
+    if rows.is_empty() { String::new() } else { format!(" (the audit trail holds: {})", rows_in_words(rows)) }
 }
 
 /// Rows grouped by what happened to them: `created experiences #1, #2`.
@@ -120,20 +114,25 @@ fn entry_json(entry: &PendingEntry) -> String {
 }
 
 /// G2, J7: the one correction of a turn.
-pub fn correction(about: &About, draft: &Draft, pending: &Pending) -> String {
+///
+/// `draft` is `None` under a policy without reports.
+pub fn correction(about: &About, draft: Option<&Draft>, pending: &Pending) -> String {
     let body = match about {
         About::Unfinished { section } => unfinished(pending.get(section)),
         About::Unbacked { claims } => unbacked(claims),
-        About::Promised => "You promised an action and ended the turn without it. Do it now by calling the tool, or say plainly that it has \
+        About::Promised => {
+            "You promised an action and ended the turn without it. Do it now by calling the tool, or say plainly that it has \
                             not been done."
-            .to_owned(),
+                .to_owned()
+        }
         About::FalseFailure { claims } => format!(
             "You reported a failure that the record does not know{}. Say what the report above says, and nothing else.",
             listed(claims)
         ),
         About::Custom { text } => defuse(&bounded(text, 2000)).into_owned(),
     };
-    format!("<correction>\n{}\n{body}\n</correction>", turn_report(draft))
+    let report = draft.map(|draft| turn_report(draft) + "\n").unwrap_or_default();
+    format!("<correction>\n{report}{body}\n</correction>")
 }
 
 fn unfinished(entry: Option<&PendingEntry>) -> String {
@@ -178,8 +177,7 @@ fn tallies_in_words(tallies: &[Tally]) -> String {
     if tallies.is_empty() {
         return "no change".into();
     }
-    let words: Vec<String> =
-        tallies.iter().map(|tally| format!("{} {} ×{}", tally.act.done(), tally.section, tally.count)).collect();
+    let words: Vec<String> = tallies.iter().map(|tally| format!("{} {} ×{}", tally.act.done(), tally.section, tally.count)).collect();
     words.join(", ")
 }
 
