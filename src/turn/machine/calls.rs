@@ -120,7 +120,7 @@ impl Machine<'_> {
         match self.reason_not_to_run(&call) {
             None => {
                 self.events.push(Event::CallStarted { key, call: call.clone() });
-                self.turn.phase = Phase::Calling(CallAtHand { key, call, target, stage: Stage::Running });
+                self.turn.phase = Phase::Calling(Box::new(CallAtHand { key, call, target, stage: Stage::Running }));
             }
             Some(problem) => {
                 let at_hand = CallAtHand { key, call, target, stage: Stage::Running };
@@ -170,7 +170,7 @@ impl Machine<'_> {
             (Stage::Verifying { result, intent }, Fact::Verified(verdict)) => {
                 self.events.push(Event::Verified { key: at_hand.key, verdict: verdict.clone() });
                 at_hand.stage = Stage::Finding { result, intent, verdict };
-                self.turn.phase = Phase::Calling(at_hand);
+                self.turn.phase = Phase::Calling(Box::new(at_hand));
             }
             (Stage::Finding { result, intent, verdict }, Fact::Found(found)) => {
                 let observed = observe(&intent, verdict, found);
@@ -190,7 +190,7 @@ impl Machine<'_> {
                 (None, Some(target)) => {
                     let intent = Intent { act: target.act, section: target.section.clone(), ids: ids_in(&result) };
                     at_hand.stage = Stage::Verifying { result, intent };
-                    self.turn.phase = Phase::Calling(at_hand);
+                    self.turn.phase = Phase::Calling(Box::new(at_hand));
                 }
             },
             Outcome::Failed { failure, reason, missing } => self.doubtful(at_hand, Problem { failure, reason, missing }),
@@ -206,7 +206,7 @@ impl Machine<'_> {
         );
         if at_hand.target.is_some() && may_have_committed {
             at_hand.stage = Stage::Inquiring { problem };
-            self.turn.phase = Phase::Calling(at_hand);
+            self.turn.phase = Phase::Calling(Box::new(at_hand));
         } else {
             self.failed(at_hand, problem);
         }
@@ -222,7 +222,7 @@ impl Machine<'_> {
                 let ids = committed.rows.iter().map(|row| row.id).collect();
                 let intent = Intent { act: committed.act, section: committed.section, ids };
                 at_hand.stage = Stage::Verifying { result, intent };
-                self.turn.phase = Phase::Calling(at_hand);
+                self.turn.phase = Phase::Calling(Box::new(at_hand));
             }
             Err(error) => {
                 let fate = Fate::Unknown { reason: report::reason(&format!("{}; {}", problem.reason, error.0)) };
@@ -268,7 +268,7 @@ impl Machine<'_> {
         let Some(target) = at_hand.target.clone() else { return self.answer(at_hand, answer, problem) };
         let entry = Entry { key: at_hand.key, tool: at_hand.call.name.clone(), act: target.act, section: target.section, fate, rows };
         at_hand.stage = Stage::Settling { answer, entry, problem };
-        self.turn.phase = Phase::Calling(at_hand);
+        self.turn.phase = Phase::Calling(Box::new(at_hand));
     }
 
     fn settled(&mut self, at_hand: CallAtHand, answer: Map<String, Value>, entry: Entry, problem: Option<Problem>) {
