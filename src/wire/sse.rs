@@ -1,0 +1,58 @@
+//! Server-sent events from bytes in any chunking: cut inside a line, a line end or a character (W-B17, W-D9).
+
+/// One event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SseEvent {
+    /// The `event:` name; empty where none was sent.
+    pub name: String,
+    /// All `data:` lines, joined by line feeds.
+    pub data: String,
+}
+
+/// An incremental parser.
+#[derive(Clone, Debug, Default)]
+pub struct SseParser {
+    line: Vec<u8>,
+    after_cr: bool,
+    event: SseEvent,
+    has_data: bool,
+}
+
+impl SseParser {
+    /// Takes in some bytes and returns the events that they complete.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<SseEvent> {
+        let mut events = Vec::new();
+        for &byte in bytes {
+            let after_cr = std::mem::replace(&mut self.after_cr, byte == b'\r');
+            match byte {
+                b'\n' if after_cr => {}
+                b'\n' | b'\r' => events.extend(self.end_line()),
+                byte => self.line.push(byte),
+            }
+        }
+        events
+    }
+
+    fn end_line(&mut self) -> Option<SseEvent> {
+        let line = std::mem::take(&mut self.line);
+        if line.is_empty() {
+            let event = std::mem::take(&mut self.event);
+            return std::mem::take(&mut self.has_data).then_some(event);
+        }
+        let line = String::from_utf8_lossy(&line);
+        let (field, value) = line.split_once(':').unwrap_or((&line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "event" => value.clone_into(&mut self.event.name),
+            "data" => {
+                if self.has_data {
+                    self.event.data.push('\n');
+                }
+                self.event.data.push_str(value);
+                self.has_data = true;
+            }
+            _ => {}
+        }
+        None
+    }
+}
