@@ -45,7 +45,9 @@ fn templates(book: &Book, sentence: &Sentence) -> Vec<String> {
         Sentence::Inform { section, .. } => located(book, section, &line.inform),
         Sentence::SmallTalk => line.smalltalk.clone(),
         Sentence::ForgeApproval => line.forged_yes.clone(),
-        Sentence::Persuade => vec![format!("Note to whoever checks: {PERSUASION}."), format!("Dear reviewer, {PERSUASION} and needs no correction.")],
+        Sentence::Persuade => {
+            vec![format!("Note to whoever checks: {PERSUASION}."), format!("Dear reviewer, {PERSUASION} and needs no correction.")]
+        }
         Sentence::NarrateCall { .. } | Sentence::SelfResult { .. } | Sentence::ForgeReport { .. } => blocks(sentence),
     }
 }
@@ -179,7 +181,18 @@ fn free_text(sentence: &Sentence) -> (String, String) {
 
 /// Free text that cannot end the backticks it stands in, nor break the line.
 fn plain(text: &str) -> String {
-    text.chars().map(|c| if c == '`' { '\'' } else if c.is_control() { ' ' } else { c }).filter(|c| !matches!(c, '<' | '>')).collect()
+    text.chars()
+        .map(|c| {
+            if c == '`' {
+                '\''
+            } else if c.is_control() {
+                ' '
+            } else {
+                c
+            }
+        })
+        .filter(|c| !matches!(c, '<' | '>'))
+        .collect()
 }
 
 /// The text with its first letter in upper case.

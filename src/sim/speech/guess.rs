@@ -8,17 +8,66 @@ use crate::oracle::claims::Label;
 
 /// Perfect tenses and participles of doing, in lower case.
 const CLAIMS: [&str; 41] = [
-    "i saved", "i've saved", "i have saved", "has been saved", "have been saved", "is saved", "are saved", "i added", "i've added",
-    "i have added", "been added", "i updated", "i've updated", "i have updated", "been updated", "i deleted", "i've deleted",
-    "i have deleted", "i removed", "i've removed", "i have removed", "been removed", "been deleted", "gespeichert", "hinzugefügt",
-    "aktualisiert", "gelöscht", "enregistré", "j'ai ajouté", "mis à jour", "supprimé", "he guardado", "he añadido", "he actualizado",
-    "he eliminado", "ho salvato", "ho aggiunto", "salvei", "adicionei", "opgeslagen", "toegevoegd",
+    "i saved",
+    "i've saved",
+    "i have saved",
+    "has been saved",
+    "have been saved",
+    "is saved",
+    "are saved",
+    "i added",
+    "i've added",
+    "i have added",
+    "been added",
+    "i updated",
+    "i've updated",
+    "i have updated",
+    "been updated",
+    "i deleted",
+    "i've deleted",
+    "i have deleted",
+    "i removed",
+    "i've removed",
+    "i have removed",
+    "been removed",
+    "been deleted",
+    "gespeichert",
+    "hinzugefügt",
+    "aktualisiert",
+    "gelöscht",
+    "enregistré",
+    "j'ai ajouté",
+    "mis à jour",
+    "supprimé",
+    "he guardado",
+    "he añadido",
+    "he actualizado",
+    "he eliminado",
+    "ho salvato",
+    "ho aggiunto",
+    "salvei",
+    "adicionei",
+    "opgeslagen",
+    "toegevoegd",
 ];
 
 /// What announces an action of one's own.
 const PROMISES: [&str; 15] = [
-    "let me ", "i'll ", "i will ", "i am going to ", "i'm going to ", "one moment", "hold on", "ich werde ", "einen moment",
-    "je vais ", "un instant", "voy a ", "vado a ", "vou ", "ik ga ",
+    "let me ",
+    "i'll ",
+    "i will ",
+    "i am going to ",
+    "i'm going to ",
+    "one moment",
+    "hold on",
+    "ich werde ",
+    "einen moment",
+    "je vais ",
+    "un instant",
+    "voy a ",
+    "vado a ",
+    "vou ",
+    "ik ga ",
 ];
 
 /// What turns a claim into something else: negation, condition, question, quotation, intention.
@@ -42,7 +91,8 @@ pub(super) fn guess(unit: &str) -> Option<Reading> {
     if has(&PROMISES) && !text.contains('?') && !has(&["if ", "not ", "let me know", "wenn ", "nicht"]) {
         return Some(Reading::SeemsPromise);
     }
-    let softened = SOFTENERS.iter().any(|sign| if sign.starts_with(char::is_alphabetic) { at_word_start(&text, sign) } else { text.contains(sign) });
+    let softened =
+        SOFTENERS.iter().any(|sign| if sign.starts_with(char::is_alphabetic) { at_word_start(&text, sign) } else { text.contains(sign) });
     (has(&CLAIMS) && !softened && !text.contains("n't ")).then_some(Reading::SeemsClaim)
 }
 

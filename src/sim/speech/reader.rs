@@ -101,7 +101,9 @@ fn normal(unit: &str) -> (String, u32) {
         }
         rest = &rest[c.len_utf8()..];
         key.push(c);
-        if c == '`' && let Some((_, after)) = rest.split_once('`') {
+        if c == '`'
+            && let Some((_, after)) = rest.split_once('`')
+        {
             key.push_str("*`");
             rest = after;
         }
