@@ -729,10 +729,15 @@ fn files_that_are_not_ours_or_newer_or_damaged_are_refused_with_their_name_and_t
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 9").unwrap();
     assert!(matches!(refusal("use a newer"), OpenError::Version { found: 9, .. }));
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 1").unwrap();
-    let mut bytes = std::fs::read(&path).unwrap();
-    let length = bytes.len();
-    bytes[1024..length].fill(0xAA);
-    std::fs::write(&path, bytes).unwrap();
-    assert!(matches!(refusal("move it away"), OpenError::Damaged { .. }));
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'skills'";
+    let page: u32 = Connection::open(&path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let start = 1024 * (page as usize - 1);
+    for damaged in [start..start + 1024, 1024..whole.len()] {
+        let mut bytes = whole.clone();
+        bytes[damaged].fill(0xAA);
+        std::fs::write(&path, bytes).unwrap();
+        assert!(matches!(refusal("move it away"), OpenError::Damaged { .. }));
+    }
     assert!(matches!(Store::open(&folder.path().join("no/such/cv.db")), Err(OpenError::Sqlite { .. })));
 }
