@@ -90,7 +90,10 @@ fn other(error: &ValidationError<'_>, place: &str) -> String {
             let words: Vec<&str> = options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             format!("{place}: must be one of {}", words.join(", "))
         }
-        ValidationErrorKind::Pattern { .. } => format!("{place}: must be an address that begins with http:// or https://"),
+        ValidationErrorKind::Pattern { pattern } if pattern.starts_with("^http") => {
+            format!("{place}: must be an address that begins with http:// or https://")
+        }
+        ValidationErrorKind::Pattern { .. } => format!("{place}: is blank"),
         _ if place.is_empty() => format!("arguments: {}", error.masked()),
         _ => format!("{place}: {}", error.masked()),
     }
