@@ -69,8 +69,8 @@ pub fn judge(run: &RunFacts) -> Judged {
         judge_turn(&mut judged, run, facts, turn, &tallies);
         claims_do_not_stand_alone(&mut judged, facts, turn, &tallies, next_report);
         pending_is_what_the_reference_says(&mut judged, run, facts, turn, &mut pending);
-        for change in facts.changes() {
-            *earlier.entry((change.act, change.section.clone())).or_default() += 1;
+        for (act, section) in known_of(facts, &[]).applied {
+            *earlier.entry((act, section)).or_default() += 1;
         }
         judge_measures(&mut judged, run, facts, turn, &tallies);
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::cv::schema::{PROFILE, section};
+use crate::cv::schema::{Kind, PROFILE, section};
 use crate::oracle::claims::{Label, When};
 use crate::turn::draft::Act;
 use crate::turn::message::{Arguments, BrokenArguments, Finish, Message, ToolResult};
@@ -350,10 +350,7 @@ impl Scene<'_> {
         let name = if name == PROFILE { "experiences".to_owned() } else { name };
         let mut item = Map::new();
         if let Some(field) = section(&name).and_then(|section| section.fields.last()) {
-            item.insert(field.name.into(), match field.kind {
-                crate::cv::schema::Kind::Text => json!(format!("wording {salt}")),
-                crate::cv::schema::Kind::Year => json!(1990 + salt % 30),
-            });
+            item.insert(field.name.into(), reworded(field.kind, salt));
         }
         Scripted::new().call(&format!("create_{name}"), json_map(json!({ "items": [item] })))
     }
@@ -494,6 +491,16 @@ pub fn act_and_section(tool: &str) -> Option<(Act, String)> {
     let (act, name) = tool.split_once('_')?;
     let act = [Act::Create, Act::Update, Act::Delete].into_iter().find(|candidate| candidate.word() == act)?;
     section(name).map(|section| (act, section.name.to_owned()))
+}
+
+/// A value of a kind, worded anew by `salt`.
+fn reworded(kind: Kind, salt: u32) -> Value {
+    match kind {
+        Kind::Text | Kind::Prose => json!(format!("wording {salt}")),
+        Kind::Url => json!(format!("https://example.org/{salt}")),
+        Kind::Year => json!(2016 + salt % 9),
+        Kind::Choice(words) => json!(words[salt as usize % words.len()]),
+    }
 }
 
 fn json_map(value: Value) -> Map<String, Value> {

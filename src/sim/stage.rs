@@ -207,11 +207,15 @@ fn value_for(choices: &mut Choices, field: &Field, number: u32) -> Value {
     const WORDS: [&str; 12] =
         ["Acme", "Borealis", "Curie", "Delta", "Émile", "Fjord", "Größe", "Håkon", "Искра", "日本", "مدينة", "Zażółć"];
     match field.kind {
-        Kind::Year => json!(1990 + choices.below(Stream::User, 35)),
-        Kind::Text => {
+        // An end never comes before a start.
+        Kind::Year if field.name == "start_year" => json!(1980 + choices.below(Stream::User, 35)),
+        Kind::Year => json!(2016 + choices.below(Stream::User, 9)),
+        Kind::Url => json!(format!("https://example.org/{number}/{}", choices.below(Stream::User, 1_000_000))),
+        Kind::Choice(words) => json!(choices.pick(Stream::User, words)),
+        Kind::Text | Kind::Prose => {
             let word = choices.pick(Stream::User, &WORDS);
             let tail = choices.below(Stream::User, 1_000_000);
-            json!(format!("{word} {}{number}{tail}", field.name))
+            json!(format!("{word} {}{number}-{tail}", field.name))
         }
     }
 }
