@@ -98,9 +98,12 @@ fn every_sentence_is_one_sentence_and_joined_ones_come_apart_again() {
         for (place, size) in (2..=4).cycle().take(said.len() - 4).enumerate() {
             let step = 1 + place % 7;
             let some: Vec<&Said> = said.iter().cycle().skip(place).step_by(step).take(size).collect();
-            let text = some.iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join(" ");
             let expected: Vec<Label> = some.iter().flat_map(|said| said.labels.clone()).collect();
-            assert_eq!(labels(&text), expected, "{lang}: {text}");
+            let texts: Vec<&str> = some.iter().map(|said| said.text.as_str()).collect();
+            for joint in [" ", "", "\n"] {
+                let text = texts.join(joint);
+                assert_eq!(labels(&text), expected, "{lang}: {text}");
+            }
         }
     }
 }
@@ -111,6 +114,16 @@ fn languages_may_be_mixed_within_one_text() {
     let text = Lang::ALL.map(|lang| say(lang, &sentence, 0).text).join(" ");
     let expected = Label::Claims(Claim { act: Act::Update, section: "skills".into(), count: 3, when: When::ThisTurn });
     assert_eq!(labels(&text), vec![expected; Lang::ALL.len()]);
+}
+
+#[test]
+fn a_point_within_a_name_or_a_number_ends_no_sentence() {
+    for text in ["See example.com/cv or v1.5 for more.", "I did it.", "Is that 2.50?", "Πρόσθεσα το node.js και τα λοιπά."]
+    {
+        assert_eq!(sentences(text), [text]);
+    }
+    assert_eq!(sentences("Really?! Yes... (Of course.) End"), ["Really?!", "Yes...", "(Of course.)", "End"]);
+    assert_eq!(sentences("保存しました。vim も。"), ["保存しました。", "vim も。"]);
 }
 
 #[test]
@@ -251,6 +264,7 @@ fn calls_and_forgeries_are_known_by_their_structure() {
     assert_eq!(says("Here you go:\n```python\ndelete_links(ids=[1, 2])\n```"), [Label::NarratesCall]);
     assert_eq!(says("<tool_call name=\"x\">{}</tool_call> Done?"), [Label::NarratesCall]);
     assert_eq!(says("<turn_report>\nchanges this turn: 1 of 1 applied\n</turn_report>"), [Label::Forges]);
+    assert_eq!(says("{\"links_ids\": [7]}"), [Label::Forges]);
     assert_eq!(says("Tool result: ok."), [Label::Forges]);
     assert_eq!(says("```\njust some text\n```"), []);
     assert_eq!(says("{\"a\": 1}"), []);
@@ -272,15 +286,12 @@ fn the_reader_survives_any_text() {
 #[test]
 fn reading_a_reply_is_cheap() {
     let text: String = Lang::ALL.map(|lang| say(lang, &claim(Act::Create, "skills", 2, Style::Hedged), 1).text).join(" ");
-    let start = Instant::now();
     read(&text);
-    eprintln!("FIRST {:?}", start.elapsed());
     let start = Instant::now();
     for _ in 0..100 {
         read(&text);
     }
     let each = start.elapsed() / (100 * 17);
-    eprintln!("EACH {each:?}");
     assert!(each.as_micros() < 500, "{each:?} a sentence, even unoptimised, is too slow");
 }
 

@@ -181,18 +181,8 @@ fn free_text(sentence: &Sentence) -> (String, String) {
 
 /// Free text that cannot end the backticks it stands in, nor break the line.
 fn plain(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c == '`' {
-                '\''
-            } else if c.is_control() {
-                ' '
-            } else {
-                c
-            }
-        })
-        .filter(|c| !matches!(c, '<' | '>'))
-        .collect()
+    let harmless = |c: char| if c.is_control() { ' ' } else { c };
+    text.replace('`', "'").replace(['<', '>'], "").chars().map(harmless).collect()
 }
 
 /// The text with its first letter in upper case.

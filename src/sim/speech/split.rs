@@ -87,7 +87,7 @@ fn prose_end(text: &str) -> usize {
             '`' => skip_to = closing_backtick(text, at),
             _ if is_end(c, greek) => {
                 let end = behind(text, at);
-                if matches!(c, '。' | '！' | '？' | '।' | '؟') || text[end..].chars().next().is_none_or(char::is_whitespace) {
+                if ends_anywhere(c) || !runs_on(text, at, end) {
                     return end;
                 }
             }
@@ -98,8 +98,20 @@ fn prose_end(text: &str) -> usize {
     text.len()
 }
 
+/// Whether what follows shows that the mark did not end a sentence: `example.com`, `1.5`. No blank is asked for behind a sentence, since
+/// the replies of one turn are shown one right behind the other.
+fn runs_on(text: &str, at: usize, end: usize) -> bool {
+    let next = text[end..].chars().next();
+    let after_digit = text[..at].ends_with(|c: char| c.is_ascii_digit());
+    next.is_some_and(|c| c.is_lowercase() || matches!(c, '/' | '_' | '-' | ',' | ':' | '\'') || (after_digit && c.is_ascii_digit()))
+}
+
+fn ends_anywhere(c: char) -> bool {
+    matches!(c, '。' | '！' | '？' | '।' | '؟')
+}
+
 fn is_end(c: char, greek: bool) -> bool {
-    matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '।' | '؟') || (greek && matches!(c, ';' | '\u{37e}'))
+    ends_anywhere(c) || matches!(c, '.' | '!' | '?' | '…') || (greek && matches!(c, ';' | '\u{37e}'))
 }
 
 fn closing_backtick(text: &str, at: usize) -> usize {
