@@ -31,8 +31,8 @@ pub const CALLS: [&str; 9] = [
     r"```\s*(?:tool|function|xml|json|tool_code|tool_call)",
 ];
 
-/// Small words of English and of Dutch that their neighbours do not share.
-pub const COMMON: [&[&str]; 2] = [
+/// Small words of English, Dutch and Hindi that their neighbours do not share: the languages for which the detector is seldom sure.
+pub const COMMON: [&[&str]; 3] = [
     &[
         "the", "you", "your", "what", "which", "and", "would", "like", "that", "this", "have", "how", "did", "does", "with", "for", "of",
         "it", "to", "please", "when", "where", "there", "should", "could", "can", "any", "are", "from", "about", "they", "not",
@@ -41,6 +41,7 @@ pub const COMMON: [&[&str]; 2] = [
         "je", "jouw", "uw", "wat", "welk", "welke", "het", "een", "niet", "ook", "hoe", "ben", "waar", "daar", "graag", "wanneer", "zijn",
         "met",
     ],
+    &["और", "आप", "आपका", "आपकी", "आपके", "आपने", "है", "हैं", "था", "थी", "में", "क्या", "किस", "नाम", "कृपया", "यह", "कहाँ"],
 ];
 
 /// The languages that the lists cover (J9).
