@@ -239,6 +239,20 @@ async fn j8_a_promise_is_objected_to_even_where_something_was_applied() {
 }
 
 #[tokio::test]
+async fn g4_a_claim_or_a_promise_is_something_read_and_a_denial_is_not() {
+    let said = vec![claim(Act::Create, "skills", 1)];
+    let readings = [
+        (Reading { promises: true, ..Reading::default() }, false),
+        (Reading { claims: said.clone(), ..Reading::default() }, false),
+        (Reading { denials: said.clone(), failures: said, ..Reading::default() }, true),
+    ];
+    for (reading, nothing) in readings {
+        let checked = check(&mut ScriptedJudge::reading(reading.clone()), LEDGER, &Turn::saying(LIE).view()).await;
+        assert_eq!(checked.read_nothing, nothing, "{reading:?}");
+    }
+}
+
+#[tokio::test]
 async fn j8_a_failure_that_the_record_contradicts_is_objected_to() {
     let applied = Turn::saying("It failed.").created("skills", &[1]);
     let said = claim(Act::Create, "skills", 1);
@@ -247,7 +261,8 @@ async fn j8_a_failure_that_the_record_contradicts_is_objected_to() {
     assert!(failure_reported(said.clone(), &Turn::saying("It failed.")).await, "nothing was called at all");
     assert!(!failure_reported(said.clone(), &applied.failed(Act::Create, "skills")).await, "one of two did fail");
     let unknown = Turn::saying("It may have failed.").with(Act::Create, "skills", Fate::Unknown { reason: "no answer".into() }, &[]);
-    assert!(!failure_reported(said, &unknown).await);
+    assert!(!failure_reported(said.clone(), &unknown).await);
+    assert!(!failure_reported(said, &unknown.created("skills", &[2])).await, "of two, one is not known to be done");
 }
 
 #[tokio::test]

@@ -214,6 +214,7 @@ fn j9_what_no_list_reads_is_not_covered() {
         "",
         "12 – 34",
         "ok",
+        "Not valmis.",
         "Tallensin kokemuksesi.",
         "Am salvat experiența ta.",
         "შევინახე თქვენი გამოცდილება.",
