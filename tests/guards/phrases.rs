@@ -238,3 +238,29 @@ fn j9_a_sentence_in_another_language_cannot_hide_among_covered_ones() {
         assert!(!covered(&format!("{lie}\n{question}")), "{lie}");
     }
 }
+
+#[test]
+fn j2_a_deletion_told_as_absence_and_a_discarded_draft_are_hits_in_every_language() {
+    let gone = [
+        ["The old job is no longer there.", "I dropped your draft."],
+        ["Die alte Stelle steht dort nicht mehr.", "Ich habe deinen Entwurf verworfen."],
+        ["L'ancien poste n'est plus dans la liste, il a disparu.", "J'ai abandonné ton brouillon."],
+        ["El antiguo puesto ya no aparece.", "Descarté tu borrador: ha quedado descartado."],
+        ["Il vecchio lavoro non è più lì.", "Ho scartato la tua bozza."],
+        ["O antigo emprego já não aparece.", "Descartei o teu rascunho."],
+        ["De oude baan staat er niet meer.", "Ik heb je concept weggegooid."],
+        ["Dawnej pracy już nie ma.", "Porzuciłam twój szkic."],
+        ["Eski iş artık orada değil.", "Taslağını iptal ettim."],
+        ["Прежней работы больше нет.", "Я отбросила ваш черновик."],
+        ["Попередньої роботи більше немає.", "Я відкинула вашу чернетку."],
+        ["Η παλιά δουλειά δεν υπάρχει πια.", "Πέταξα το προσχέδιό σας."],
+        ["لم يعد العمل القديم هناك.", "تخلصت من مسودتك."],
+        ["पुरानी नौकरी अब वहाँ नहीं है।", "मैंने आपका मसौदा रद्द किया।"],
+        ["前の職歴はなくなりました。", "下書きは破棄済みです。"],
+        ["예전 직장은 더 이상 없습니다.", "초안을 버렸습니다."],
+        ["之前的工作没有了。", "草稿我丢弃了。"],
+    ];
+    for text in gone.as_flattened() {
+        assert_eq!(looks_like(text), Some(Looks::Claim), "{text}");
+    }
+}
