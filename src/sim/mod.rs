@@ -1,1 +1,4 @@
-//! Being written.
+//! The adversarial world from one seed.
+
+pub mod judge;
+pub mod speech;
