@@ -3,6 +3,8 @@
 
 #[path = "guards/completion.rs"]
 mod completion;
+#[path = "guards/phrase_book.rs"]
+mod phrase_book;
 #[path = "guards/phrases.rs"]
 mod phrases;
 #[path = "guards/policy.rs"]
