@@ -64,8 +64,8 @@ pub struct Run {
     pub moves: Vec<&'static str>,
 }
 
-/// A plan, read and checked.
-struct Checked<'p> {
+/// A plan whose names are known.
+pub struct Checked<'p> {
     plan: &'p Plan,
     policy: PolicyName,
     evidence: Evidence,
@@ -86,7 +86,11 @@ pub fn run(plan: &Plan, world: &World) -> Result<Run, String> {
     runtime.block_on(play(&checked, world))
 }
 
-fn check(plan: &Plan) -> Result<Checked<'_>, String> {
+/// Reads the names in a plan.
+///
+/// # Errors
+/// A sentence for the user: which name is unknown, and which there are.
+pub fn check(plan: &Plan) -> Result<Checked<'_>, String> {
     let policy = PolicyName::from_str(&plan.policy)?;
     let persona = persona::by_name(&plan.persona);
     if persona.is_none() && plan.script.is_none() {
