@@ -1,4 +1,4 @@
-//! J2, J9 against the phrase book of the simulator, which was written apart from the gate's lists: no claim, promise or narrated call that the
+//! J2, J9 against the phrase book of the simulator, on whose first run the lists were mended: no claim, promise or narrated call that the
 //! scripted model can say is waved through.
 
 use unbacked::guards::phrases::{covered, looks_like};
