@@ -54,7 +54,7 @@ impl World {
         self.store.reset()?;
         self.store.add_user(USER, "user")?;
         self.store.add_user(OTHER, "other")?;
-        let foreign = json!({ "name": FOREIGN_MARKER, "level": FOREIGN_MARKER });
+        let foreign = json!({ "name": FOREIGN_MARKER, "level": "expert" });
         let foreign_id = self.insert("skills", foreign.as_object().unwrap_or(&Map::new()), OTHER)?;
         for row in rows {
             let owner = if row.of_other_user { OTHER } else { USER };
