@@ -164,7 +164,9 @@ pub fn classify(status: u16, body: &[u8], retry_after: Option<Duration>) -> Mode
     let error = json.get("error").filter(|error| error.is_object()).unwrap_or(json);
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let no_credit = [text("type"), text("code")].iter().any(|word| {
-        word.contains("insufficient_quota") || word.contains("credit_balance") || word.contains("_limit_exceeded") && *word != "rate_limit_exceeded"
+        word.contains("insufficient_quota")
+            || word.contains("credit_balance")
+            || word.contains("_limit_exceeded") && *word != "rate_limit_exceeded"
     });
     let said = format!("{status} {} {}", text("type"), text("message"));
     let error = if text("message").is_empty() { format!("{status}, and the body is no error that this version can read") } else { said };

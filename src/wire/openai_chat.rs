@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::turn::message::{Block, Call, Finish, Reply, Usage};
 use crate::turn::ports::{Chunk, ModelFault, Prompt, ToolSpec};
+use crate::turn::report::defuse;
 
 use super::decode::{Arrived, classify_type, parse_arguments};
 use super::encode::{History, put as put_string, put_inner};
@@ -13,20 +14,21 @@ use super::normalise::{Outgoing, Piece};
 
 /// All before tools and messages.
 pub(super) fn put_envelope(body: &mut Vec<u8>, prompt: &Prompt<'_>) {
-    let fields = format!(
-        ",\"max_completion_tokens\":{},\"stream\":true,\"stream_options\":{{\"include_usage\":true}}",
-        prompt.output_tokens
-    );
+    let fields =
+        format!(",\"max_completion_tokens\":{},\"stream\":true,\"stream_options\":{{\"include_usage\":true}}", prompt.output_tokens);
     body.extend_from_slice(fields.as_bytes());
 }
 
-/// The one leading system message (W-C58), with the pending block at its end (P3).
-pub(super) fn put_system(body: &mut Vec<u8>, prompt: &Prompt<'_>) {
+/// The one leading system message (W-C58), with the pending block at its end (P3). False where there is nothing to say.
+pub(super) fn put_system(body: &mut Vec<u8>, prompt: &Prompt<'_>) -> bool {
     let texts: Vec<&str> = [Some(prompt.system), prompt.pending].into_iter().flatten().filter(|text| !text.trim().is_empty()).collect();
-    let text = if texts.is_empty() { "You are a helpful assistant.".to_owned() } else { texts.join("\n\n") };
+    if texts.is_empty() {
+        return false;
+    }
     body.extend_from_slice(b"{\"role\":\"system\",\"content\":");
-    put_string(body, &text);
+    put_string(body, &texts.join("\n\n"));
     body.push(b'}');
+    true
 }
 
 pub(super) fn tool(tool: &ToolSpec) -> Value {
@@ -93,7 +95,9 @@ fn put_assistant(history: &mut History, pieces: &[Piece<'_>]) {
             Piece::Thinking { .. } | Piece::Redacted(_) => {}
         }
     }
-    let mut message = json!({ "role": "assistant", "content": if text.is_empty() { Value::Null } else { Value::String(text) } });
+    // R4: once more, over the joins.
+    let content = if text.is_empty() { Value::Null } else { Value::String(defuse(&text).into_owned()) };
+    let mut message = json!({ "role": "assistant", "content": content });
     if !calls.is_empty() {
         message["tool_calls"] = Value::Array(calls);
     }
