@@ -272,6 +272,10 @@ fn a32_a71_unsigned_thinking_is_dropped_and_signed_thinking_is_never_last() {
     let thinking = |signature: Option<&str>| Block::Thinking { text: "hm".into(), signature: signature.map(str::to_owned) };
     for signature in [None, Some(""), Some("sig")] {
         let last = Message::Assistant { blocks: vec![Block::text("ok"), thinking(signature)] };
+        let before = Message::Assistant { blocks: vec![thinking(signature), Block::text("ok")] };
+        let goes_back = if signature == Some("sig") { 2 } else { 1 };
+        let content = &sent(Dialect::Anthropic, &[user("go"), before, user("more")])[1]["content"];
+        assert_eq!(content.as_array().map(Vec::len), Some(goes_back), "{signature:?}");
         let alone = Message::Assistant { blocks: vec![thinking(signature), Block::text(" ")] };
         assert_eq!(sent(Dialect::Anthropic, &[user("go"), last, user("more")])[1]["content"], json!([text_block("ok")]));
         for dialect in Dialect::ALL {

@@ -29,10 +29,21 @@ fn b1_b2_d1_to_d6_the_provider_speaks_as_real_ones_do() {
     assert!(openai.iter().all(|event| event.name.is_empty()));
     assert_eq!(openai.last().map(|event| event.data.as_str()), Some("[DONE]"));
     let chunks: Vec<Value> = openai[..openai.len() - 1].iter().map(|event| serde_json::from_str(&event.data).expect("JSON")).collect();
-    let roles: Vec<usize> = (0..chunks.len()).filter(|place| chunks[*place].pointer("/choices/0/delta/role").is_some()).collect();
-    assert_eq!(roles, [0], "D2: the role comes once");
+    assert_eq!(places_of_roles(&chunks), [0], "D2: the role comes once");
+    let silent = Reply { blocks: reply.blocks[1..].to_vec(), ..reply };
+    let chunks: Vec<Value> = SseParser::default()
+        .feed(&speak(Dialect::OpenaiChat, &silent, 4).concat())
+        .iter()
+        .filter_map(|event| serde_json::from_str(&event.data).ok())
+        .collect();
+    assert_eq!(places_of_roles(&chunks), [0], "D2: with the first call where there is no text");
+    assert_eq!(chunks[0].pointer("/choices/0/delta/content"), Some(&Value::Null), "D2");
     let finishes = chunks.iter().filter(|chunk| chunk.pointer("/choices/0/finish_reason").is_some_and(Value::is_string)).count();
     assert_eq!((finishes, &chunks[chunks.len() - 1]["choices"]), (1, &json!([])), "D5, D6");
+}
+
+fn places_of_roles(chunks: &[Value]) -> Vec<usize> {
+    (0..chunks.len()).filter(|place| chunks[*place].pointer("/choices/0/delta/role").is_some()).collect()
 }
 
 fn any_text() -> impl Strategy<Value = String> {
