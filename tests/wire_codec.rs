@@ -103,6 +103,17 @@ fn a62_c38_c45_without_tools_there_is_neither_a_tool_list_nor_a_choice() {
 }
 
 #[test]
+fn a49_other_tools_are_sent_as_soon_as_they_are_there() {
+    let mut list = tools();
+    for dialect in Dialect::ALL {
+        let mut encoder = Encoder::new(dialect, "m");
+        encoder.request(&prompt(&[], &list));
+        list[0].description = format!("Now for {dialect}.");
+        assert!(parsed(&encoder.request(&prompt(&[], &list)))["tools"].to_string().contains(&list[0].description));
+    }
+}
+
+#[test]
 fn p3_the_pending_block_stands_at_the_top_of_every_call_and_leaves_with_its_reason() {
     let (messages, tools) = ([user("hi")], tools());
     for dialect in Dialect::ALL {

@@ -16,7 +16,7 @@ use super::{anthropic, openai_chat};
 pub struct Encoder {
     dialect: Dialect,
     model: String,
-    tools: Option<(usize, Vec<u8>)>,
+    tools: Option<(Vec<ToolSpec>, Vec<u8>)>,
     history: History,
 }
 
@@ -70,7 +70,7 @@ impl Encoder {
         if tools.is_empty() {
             return;
         }
-        if self.tools.as_ref().is_none_or(|(count, _)| *count != tools.len()) {
+        if self.tools.as_ref().is_none_or(|(known, _)| known != tools) {
             let list: Vec<Value> = tools
                 .iter()
                 .map(|tool| match self.dialect {
@@ -78,7 +78,7 @@ impl Encoder {
                     Dialect::OpenaiChat => openai_chat::tool(tool),
                 })
                 .collect();
-            self.tools = Some((tools.len(), Value::Array(list).to_string().into_bytes()));
+            self.tools = Some((tools.to_vec(), Value::Array(list).to_string().into_bytes()));
         }
         body.extend_from_slice(b",\"tools\":");
         body.extend(self.tools.iter().flat_map(|(_, bytes)| bytes));
