@@ -44,8 +44,7 @@ impl CvMemory {
         let messages = self.column("SELECT body FROM message WHERE conversation = ?1 ORDER BY seq", "message")?;
         let entries: Vec<PendingEntry> = self.pending()?;
         let turn = self.store.with(|connection| {
-            connection
-                .query_row("SELECT coalesce(max(turn), 0) FROM message WHERE conversation = ?1", [self.conversation], |row| row.get(0))
+            connection.query_row("SELECT coalesce(max(turn), 0) FROM message WHERE conversation = ?1", [self.conversation], |row| row.get(0))
         })?;
         let mut pending = Pending::default();
         let mut made = 0;
@@ -74,8 +73,7 @@ impl CvMemory {
                 .query_row(params![self.conversation, turn], |row| row.get(0))
                 .optional()
         })?;
-        body.map(|body| serde_json::from_str(&body).map_err(|source| LoadError::Damaged { place: format!("turn {turn}"), source }))
-            .transpose()
+        body.map(|body| serde_json::from_str(&body).map_err(|source| LoadError::Damaged { place: format!("turn {turn}"), source })).transpose()
     }
 
     fn column<T: serde::de::DeserializeOwned>(&self, sql: &str, what: &str) -> Result<Vec<T>, LoadError> {
@@ -113,11 +111,9 @@ impl Memory for CvMemory {
         stored(self.store.transaction(|connection| {
             connection.prepare_cached("DELETE FROM pending WHERE conversation = ?1")?.execute([self.conversation])?;
             for entry in entries {
-                connection.prepare_cached("INSERT INTO pending (conversation, section, entry) VALUES (?1, ?2, ?3)")?.execute(params![
-                    self.conversation,
-                    entry.section,
-                    json(entry)?
-                ])?;
+                connection
+                    .prepare_cached("INSERT INTO pending (conversation, section, entry) VALUES (?1, ?2, ?3)")?
+                    .execute(params![self.conversation, entry.section, json(entry)?])?;
             }
             Ok(())
         }))

@@ -122,7 +122,8 @@ fn create(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Nothing that a plan does not decide may enter a run: no chance and no clock out of SQLite, and no second database.
 fn authorize(context: AuthContext<'_>) -> Authorization {
-    const REFUSED: [&str; 9] = ["random", "randomblob", "date", "time", "datetime", "julianday", "strftime", "unixepoch", "load_extension"];
+    const REFUSED: [&str; 9] =
+        ["random", "randomblob", "date", "time", "datetime", "julianday", "strftime", "unixepoch", "load_extension"];
     match context.action {
         AuthAction::Function { function_name } if REFUSED.contains(&function_name.to_ascii_lowercase().as_str()) => Authorization::Deny,
         AuthAction::Attach { .. } | AuthAction::Detach { .. } => Authorization::Deny,

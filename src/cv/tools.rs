@@ -38,8 +38,7 @@ pub fn catalogue() -> &'static [ToolSpec] {
 
 fn specs() -> Vec<ToolSpec> {
     let names: Vec<&str> = SECTIONS.iter().map(|section| section.name).collect();
-    let by_section =
-        json!({ "type": "object", "properties": { "section": { "type": "string", "enum": names } }, "additionalProperties": false });
+    let by_section = json!({ "type": "object", "properties": { "section": { "type": "string", "enum": names } }, "additionalProperties": false });
     let mut of_one_section = by_section.clone();
     of_one_section["required"] = json!(["section"]);
     let mut specs = vec![ToolSpec {

@@ -53,7 +53,15 @@ impl CvVerifier {
                 "SELECT 1 FROM audit_change x JOIN audit_call c ON c.id = x.call WHERE conversation = ?1 AND turn = ?2 AND iteration = ?3 \
                  AND idx = ?4 AND x.act = 'delete' AND x.section = ?5 AND x.row_id = ?6 AND x.user_id = ?7",
             )?
-            .exists(params![self.conversation, check.key.turn, check.key.iteration, check.key.index, check.intent.section, id, self.user])
+            .exists(params![
+                self.conversation,
+                check.key.turn,
+                check.key.iteration,
+                check.key.index,
+                check.intent.section,
+                id,
+                self.user
+            ])
     }
 
     /// V7.
