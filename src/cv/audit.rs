@@ -2,6 +2,7 @@
 //!
 //! What changed is written by triggers ([`super::schema::Section::ddl`]), never by a tool.
 
+use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
@@ -50,6 +51,7 @@ pub fn trail(store: &Store, conversation: i64) -> rusqlite::Result<Vec<TrailRow>
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     pub conversation: i64,
+    pub user: i64,
     pub key: CallKey,
     pub tool: &'a str,
     pub act: Act,
@@ -75,7 +77,7 @@ pub(super) fn begin(connection: &Connection, asked: Asked<'_>) -> rusqlite::Resu
             arguments
         ])?;
     let call = connection.last_insert_rowid();
-    connection.prepare_cached("UPDATE audit_now SET call = ?1")?.execute([call])?;
+    connection.prepare_cached("UPDATE audit_now SET call = ?1, user = ?2")?.execute([call, asked.user])?;
     Ok(call)
 }
 
@@ -92,20 +94,14 @@ pub(super) fn end(connection: &Connection, call: i64, result: &Map<String, Value
     Ok(())
 }
 
-/// Records a discard, which touches no row of a section.
-pub(super) fn discarded(connection: &Connection, call: i64, section: &str, user: i64) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("INSERT INTO audit_change (call, act, section, row_id, user_id) VALUES (?1, 'discard', ?2, 0, ?3)")?
-        .execute(params![call, section, user])?;
-    Ok(())
-}
-
 /// The recorded result of a call that has committed before: a retry by key writes nothing twice.
-pub(super) fn recorded(connection: &Connection, conversation: i64, key: CallKey) -> rusqlite::Result<Option<String>> {
-    connection
+pub(super) fn recorded(connection: &Connection, conversation: i64, key: CallKey) -> rusqlite::Result<Option<Map<String, Value>>> {
+    let result: Option<String> = connection
         .prepare_cached("SELECT result FROM audit_call WHERE conversation = ?1 AND turn = ?2 AND iteration = ?3 AND idx = ?4")?
         .query_row(params![conversation, key.turn, key.iteration, key.index], |row| row.get(0))
-        .optional()
+        .optional()?;
+    let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error));
+    result.map(|result| serde_json::from_str(&result).map_err(unreadable)).transpose()
 }
 
 impl Ledger for CvLedger {
@@ -196,10 +192,12 @@ fn turn_of(connection: &Connection, conversation: i64, turn: u32) -> rusqlite::R
     Ok(trail)
 }
 
+/// Only what was verified counts: an earlier turn's claim is backed by applied changes and by nothing else.
 fn before(connection: &Connection, conversation: i64, turn: u32) -> rusqlite::Result<Vec<Tally>> {
     let mut statement = connection.prepare_cached(
-        "SELECT x.act, x.section, count(*) FROM audit_change x JOIN audit_call c ON c.id = x.call \
-         WHERE conversation = ?1 AND turn < ?2 AND x.act <> 'discard' GROUP BY 1, 2 ORDER BY 1, 2",
+        "SELECT x.act, x.section, count(*) FROM audit_call c JOIN audit_fate f USING (conversation, turn, iteration, idx) \
+         JOIN audit_change x ON x.call = c.id \
+         WHERE c.conversation = ?1 AND c.turn < ?2 AND f.fate = 'applied' AND x.act <> 'discard' GROUP BY 1, 2 ORDER BY 1, 2",
     )?;
     let rows = statement.query_map(params![conversation, turn], |row| {
         Ok(Tally { act: act_of(&row.get::<_, String>(0)?)?, section: row.get(1)?, count: row.get(2)? })

@@ -1,6 +1,6 @@
 //! The conversation's own store: transcript, pending entries and turn records, beside the CV in the same database (P5, C5).
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::turn::conversation::Conversation;
 use crate::turn::exit::TurnRecord;
@@ -41,18 +41,28 @@ impl CvMemory {
 
     /// The conversation as it was stored.
     pub fn load(&self, system: &str) -> Result<Conversation, LoadError> {
-        let messages = self.column("SELECT body FROM message WHERE conversation = ?1 ORDER BY seq", "message")?;
-        let entries: Vec<PendingEntry> = self.pending()?;
-        let turn = self.store.with(|connection| {
-            connection.query_row("SELECT coalesce(max(turn), 0) FROM message WHERE conversation = ?1", [self.conversation], |row| row.get(0))
-        })?;
+        let messages = self.messages()?;
+        let entries = self.pending()?;
+        let (turn, made) = self.store.with(|connection| self.counters(connection))?;
         let mut pending = Pending::default();
-        let mut made = 0;
         for entry in entries {
-            made = made.max(entry.id);
             pending.restore(entry);
         }
         Ok(Conversation::restore(system, turn, messages, pending, made))
+    }
+
+    /// Turns begun and pending entries made. A turn that left any trace has begun: a number that came twice would let a new call pass for
+    /// an old one that has committed.
+    fn counters(&self, connection: &Connection) -> rusqlite::Result<(u32, u32)> {
+        connection
+            .prepare_cached(
+                "SELECT max(coalesce((SELECT max(turn) FROM message WHERE conversation = ?1), 0), \
+                            coalesce((SELECT max(turn) FROM turn_record WHERE conversation = ?1), 0), \
+                            coalesce((SELECT max(turn) FROM audit_call WHERE conversation = ?1), 0), \
+                            coalesce((SELECT max(turn) FROM audit_fate WHERE conversation = ?1), 0)), \
+                        coalesce((SELECT pending_made FROM conversation WHERE id = ?1), 0)",
+            )?
+            .query_row([self.conversation], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// The pending entries as they are stored.
@@ -65,6 +75,11 @@ impl CvMemory {
         self.column("SELECT body FROM message WHERE conversation = ?1 ORDER BY seq", "message")
     }
 
+    /// The records of all closed turns, in order.
+    pub fn records(&self) -> Result<Vec<TurnRecord>, LoadError> {
+        self.column("SELECT record FROM turn_record WHERE conversation = ?1 ORDER BY turn", "turn")
+    }
+
     /// The record of a turn.
     pub fn record(&self, turn: u32) -> Result<Option<TurnRecord>, LoadError> {
         let body: Option<String> = self.store.with(|connection| {
@@ -73,7 +88,8 @@ impl CvMemory {
                 .query_row(params![self.conversation, turn], |row| row.get(0))
                 .optional()
         })?;
-        body.map(|body| serde_json::from_str(&body).map_err(|source| LoadError::Damaged { place: format!("turn {turn}"), source })).transpose()
+        body.map(|body| serde_json::from_str(&body).map_err(|source| LoadError::Damaged { place: format!("turn {turn}"), source }))
+            .transpose()
     }
 
     fn column<T: serde::de::DeserializeOwned>(&self, sql: &str, what: &str) -> Result<Vec<T>, LoadError> {
@@ -111,10 +127,19 @@ impl Memory for CvMemory {
         stored(self.store.transaction(|connection| {
             connection.prepare_cached("DELETE FROM pending WHERE conversation = ?1")?.execute([self.conversation])?;
             for entry in entries {
-                connection
-                    .prepare_cached("INSERT INTO pending (conversation, section, entry) VALUES (?1, ?2, ?3)")?
-                    .execute(params![self.conversation, entry.section, json(entry)?])?;
+                connection.prepare_cached("INSERT INTO pending (conversation, section, entry) VALUES (?1, ?2, ?3)")?.execute(params![
+                    self.conversation,
+                    entry.section,
+                    json(entry)?
+                ])?;
             }
+            let made = entries.iter().map(|entry| entry.id).max().unwrap_or(0);
+            connection
+                .prepare_cached(
+                    "INSERT INTO conversation (id, pending_made) VALUES (?1, ?2) \
+                     ON CONFLICT DO UPDATE SET pending_made = max(pending_made, ?2)",
+                )?
+                .execute(params![self.conversation, made])?;
             Ok(())
         }))
     }

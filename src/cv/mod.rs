@@ -2,7 +2,9 @@
 //!
 //! What this room must not know: the wire, the guards, the oracle, the simulator. [`store`] is the only file that opens a database.
 
+mod arguments;
 pub mod audit;
+pub mod editor;
 pub mod memory;
 pub mod schema;
 pub mod store;

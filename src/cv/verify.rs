@@ -1,6 +1,6 @@
 //! The read-after-write check (V1, V2, V5–V7): its own SQL, on the ids that a tool says it touched, and on nothing else.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::turn::draft::{Act, Intent};
 use crate::turn::ports::{Verdict, Verifier, WriteCheck};
@@ -35,10 +35,11 @@ impl CvVerifier {
         }
         let mut wrong = Vec::new();
         for id in &intent.ids {
-            let mine = connection
-                .prepare_cached(&format!("SELECT 1 FROM {} WHERE id = ?1 AND user_id = ?2", section.name))?
-                .exists(params![id, self.user])?;
-            let right = if intent.act == Act::Delete { !mine && self.deleted(connection, check, *id)? } else { mine };
+            let owner = owner_of(connection, section.name, *id)?;
+            let right = match intent.act {
+                Act::Delete => owner.is_none() && self.deleted(connection, check, *id)?,
+                _ => owner == Some(self.user),
+            };
             if !right {
                 wrong.push(*id);
             }
@@ -53,15 +54,7 @@ impl CvVerifier {
                 "SELECT 1 FROM audit_change x JOIN audit_call c ON c.id = x.call WHERE conversation = ?1 AND turn = ?2 AND iteration = ?3 \
                  AND idx = ?4 AND x.act = 'delete' AND x.section = ?5 AND x.row_id = ?6 AND x.user_id = ?7",
             )?
-            .exists(params![
-                self.conversation,
-                check.key.turn,
-                check.key.iteration,
-                check.key.index,
-                check.intent.section,
-                id,
-                self.user
-            ])
+            .exists(params![self.conversation, check.key.turn, check.key.iteration, check.key.index, check.intent.section, id, self.user])
     }
 
     /// V7.
@@ -79,6 +72,11 @@ impl Verifier for CvVerifier {
             .with(|connection| self.check(connection, check))
             .unwrap_or_else(|error| Verdict::NoAnswer { error: format!("the database did not answer: {error}") })
     }
+}
+
+/// V2: existence and ownership in one look.
+fn owner_of(connection: &Connection, table: &str, id: i64) -> rusqlite::Result<Option<i64>> {
+    connection.prepare_cached(&format!("SELECT user_id FROM {table} WHERE id = ?1"))?.query_row([id], |row| row.get(0)).optional()
 }
 
 fn complaint(intent: &Intent, wrong: &[i64]) -> String {

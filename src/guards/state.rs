@@ -19,6 +19,9 @@ pub enum Cell {
 }
 
 impl Cell {
+    /// Every line of the table, in its order.
+    pub const ALL: [Self; 5] = [Self::Applied, Self::NothingPending, Self::Tried, Self::CorrectedBefore, Self::Correct];
+
     /// The name used in traces and reach marks.
     pub fn name(self) -> &'static str {
         match self {

@@ -74,6 +74,17 @@ impl Choices {
         }
     }
 
+    /// True at a rate from 0 to 1. A certain answer draws nothing.
+    pub fn chance_of(&mut self, stream: Stream, rate: f64) -> bool {
+        const PARTS: u32 = 1_000_000;
+        match (rate * f64::from(PARTS)).round() {
+            parts if parts <= 0.0 => false,
+            parts if parts >= f64::from(PARTS) => true,
+            // Between 0 and a million, so it fits.
+            parts => self.below(stream, PARTS) >= PARTS - parts as u32,
+        }
+    }
+
     /// One of some things.
     pub fn pick<'a, T>(&mut self, stream: Stream, from: &'a [T]) -> &'a T {
         &from[self.below(stream, from.len() as u32) as usize]
