@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::turn::message::{Block, Call, Finish, Reply};
 use crate::turn::ports::{Chunk, ModelFault, Prompt, ToolSpec};
 
-use super::decode::{Arrived, classify_type, parse_arguments};
+use super::decode::{Arrived, classify_error, cut, parse_arguments, without_lone_surrogates};
 use super::encode::{History, put as put_string};
 use super::normalise::{Outgoing, Piece};
 use super::sse::SseEvent;
@@ -108,33 +108,40 @@ pub(super) struct AnthropicReply {
 #[derive(Clone, Debug)]
 enum Partial {
     Text(String),
-    Thinking { text: String, signature: String },
+    Thinking {
+        text: String,
+        signature: String,
+    },
     Redacted(String),
-    Call { id: String, name: String, raw: String },
+    /// `whole` is an input that came with the start of the block: it counts where no fragment follows.
+    Call {
+        id: String,
+        name: String,
+        whole: String,
+        raw: String,
+    },
     Ignored,
 }
 
 impl AnthropicReply {
-    /// Takes in one event. Unknown ones are carried past (W-B12).
+    /// Takes in one event. Unknown ones are carried past (W-B12); one that must hold a part of the reply and cannot be read cuts the stream.
     pub(super) fn event(&mut self, event: &SseEvent) -> Result<Vec<Chunk>, ModelFault> {
-        let data: Value = serde_json::from_str(&super::decode::without_lone_surrogates(&event.data)).unwrap_or(Value::Null);
+        let data: Value = serde_json::from_str(&without_lone_surrogates(&event.data)).unwrap_or(Value::Null);
         let kind = data.get("type").and_then(Value::as_str).unwrap_or(&event.name).to_owned();
         match kind.as_str() {
-            "error" => {
-                let error = data.get("error").cloned().unwrap_or_default();
-                let kind = error.get("type").and_then(Value::as_str).unwrap_or("api_error");
-                Err(classify_type(kind, error.get("message").and_then(Value::as_str).unwrap_or_default()))
+            "error" => Err(classify_error(data.get("error").unwrap_or(&data))),
+            "content_block_start" | "content_block_delta" | "message_delta" if !data.is_object() => {
+                Err(cut("an event of the stream cannot be read"))
             }
             "message_start" => {
-                self.usage.input = data.pointer("/message/usage/input_tokens").and_then(Value::as_u64).or(self.usage.input);
+                self.take_usage(data.pointer("/message/usage"));
                 Ok(Vec::new())
             }
             "content_block_start" => Ok(self.begin(&data)),
-            "content_block_delta" => Ok(self.grow(&data)),
+            "content_block_delta" => self.grow(&data),
             "message_delta" => {
                 self.finish = data.pointer("/delta/stop_reason").and_then(Value::as_str).map(str::to_owned).or(self.finish.take());
-                self.usage.output = data.pointer("/usage/output_tokens").and_then(Value::as_u64).or(self.usage.output);
-                self.usage.input = data.pointer("/usage/input_tokens").and_then(Value::as_u64).or(self.usage.input);
+                self.take_usage(data.get("usage"));
                 Ok(Vec::new())
             }
             "message_stop" => {
@@ -145,32 +152,46 @@ impl AnthropicReply {
         }
     }
 
+    /// W-B11: totals; what is there overwrites. Cached tokens were read as well (W-G38).
+    fn take_usage(&mut self, usage: Option<&Value>) {
+        let count = |key: &str| usage.and_then(|usage| usage.get(key)).and_then(Value::as_u64);
+        if let Some(input) = count("input_tokens") {
+            let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter_map(count);
+            self.usage.input = Some(cached.fold(input, u64::saturating_add));
+        }
+        self.usage.output = count("output_tokens").or(self.usage.output);
+    }
+
     fn begin(&mut self, data: &Value) -> Vec<Chunk> {
         let index = data.get("index").and_then(Value::as_u64).unwrap_or(self.blocks.len() as u64);
         let block = data.get("content_block").cloned().unwrap_or_default();
         let text = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut counted = None;
         let (partial, chunk) = match block.get("type").and_then(Value::as_str) {
             Some("text") => (Partial::Text(text("text")), said(&text("text"))),
-            Some("thinking") => (Partial::Thinking { text: text("thinking"), signature: text("signature") }, None),
+            Some("thinking") => {
+                let thought = text("thinking");
+                let chunk = (!thought.is_empty()).then_some(Chunk::Thinking(thought.len()));
+                (Partial::Thinking { text: thought, signature: text("signature") }, chunk)
+            }
             Some("redacted_thinking") => (Partial::Redacted(text("data")), None),
             Some("tool_use") => {
                 let input = block.get("input").filter(|input| input.as_object().is_some_and(|input| !input.is_empty()));
-                let raw = input.map(Value::to_string).unwrap_or_default();
-                (Partial::Call { id: text("id"), name: text("name"), raw }, Some(Chunk::CallBegan))
+                let whole = input.map(Value::to_string).unwrap_or_default();
+                counted = (!whole.is_empty()).then_some(Chunk::Arguments(whole.len()));
+                (Partial::Call { id: text("id"), name: text("name"), whole, raw: String::new() }, Some(Chunk::CallBegan))
             }
             _ => (Partial::Ignored, None),
         };
         self.blocks.push((index, partial));
-        chunk.into_iter().collect()
+        chunk.into_iter().chain(counted).collect()
     }
 
-    fn grow(&mut self, data: &Value) -> Vec<Chunk> {
+    fn grow(&mut self, data: &Value) -> Result<Vec<Chunk>, ModelFault> {
         let index = data.get("index").and_then(Value::as_u64);
-        let delta = data.get("delta").cloned().unwrap_or_default();
+        let delta = data.get("delta").unwrap_or(&Value::Null);
         let text = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default();
-        let Some((_, block)) = self.blocks.iter_mut().rev().find(|(place, _)| index.is_none_or(|index| *place == index)) else {
-            return Vec::new();
-        };
+        let Some(block) = self.growing(index) else { return Err(cut("a part of the stream belongs to no block")) };
         let chunk = match (block, delta.get("type").and_then(Value::as_str)) {
             (Partial::Text(so_far), Some("text_delta")) => {
                 so_far.push_str(text("text"));
@@ -190,7 +211,22 @@ impl AnthropicReply {
             }
             _ => None,
         };
-        chunk.into_iter().collect()
+        Ok(chunk.into_iter().collect())
+    }
+
+    /// The block that a delta goes on with (W-B4, W-B19). Text that comes after another block's text begins anew, so that the reply reads as it
+    /// was shown (L8).
+    fn growing(&mut self, index: Option<u64>) -> Option<&mut Partial> {
+        let place = self.blocks.iter().rposition(|(at, _)| index.is_none_or(|index| *at == index))?;
+        let is_text = |(_, block): &(u64, Partial)| matches!(block, Partial::Text(_));
+        let later_text = self.blocks.iter().skip(place + 1).any(is_text);
+        let place = if later_text && is_text(&self.blocks[place]) {
+            self.blocks.push((self.blocks[place].0, Partial::Text(String::new())));
+            self.blocks.len() - 1
+        } else {
+            place
+        };
+        self.blocks.get_mut(place).map(|(_, block)| block)
     }
 
     /// The whole reply once `message_stop` and a stop reason came (W-B14, W-B16).
@@ -204,7 +240,7 @@ impl AnthropicReply {
 
     fn reply(&self, finish: &str) -> Reply {
         let finish = match finish {
-            "end_turn" | "stop_sequence" | "pause_turn" => Finish::Stop,
+            "end_turn" | "stop_sequence" => Finish::Stop,
             "tool_use" => Finish::ToolCalls,
             "max_tokens" | "model_context_window_exceeded" => Finish::Length,
             "refusal" => Finish::Refusal,
@@ -218,7 +254,8 @@ impl AnthropicReply {
                 Some(Block::Thinking { text: text.clone(), signature: (!signature.is_empty()).then(|| signature.clone()) })
             }
             Partial::Redacted(data) => Some(Block::RedactedThinking { data: data.clone() }),
-            Partial::Call { id, name, raw } => {
+            Partial::Call { id, name, whole, raw } => {
+                let raw = if raw.is_empty() { whole } else { raw };
                 let cut = finish == Finish::Length && Some(place) == last_call;
                 Some(Block::Call(Call { id: id.clone(), name: name.clone(), arguments: parse_arguments(raw, cut, &finish) }))
             }

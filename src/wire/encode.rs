@@ -16,7 +16,7 @@ use super::{anthropic, openai_chat};
 pub struct Encoder {
     dialect: Dialect,
     model: String,
-    tools: Option<(usize, Vec<u8>)>,
+    tools: Option<(Vec<ToolSpec>, Vec<u8>)>,
     history: History,
 }
 
@@ -28,6 +28,7 @@ pub(super) struct History {
     /// Where, in `bytes`, more text can be put into a trailing user message; `None` where the last message is another.
     pub open_user: Option<usize>,
     taken: usize,
+    head: Option<Message>,
     normaliser: Normaliser,
     last_is_assistant: bool,
 }
@@ -38,14 +39,15 @@ impl Encoder {
         Self { dialect, model: model.into(), tools: None, history: History::default() }
     }
 
-    /// Forgets what was encoded: call it where a transcript was replaced (compaction). A transcript that got shorter is noticed.
+    /// Forgets what was encoded: call it where a transcript was replaced. One that got shorter, or opens with another message, as it does
+    /// after compaction (C1), is noticed without.
     pub fn reset(&mut self) {
         self.history = History::default();
     }
 
     /// The body of a request.
     pub fn request(&mut self, prompt: &Prompt<'_>) -> Vec<u8> {
-        if prompt.messages.len() < self.history.taken {
+        if prompt.messages.len() < self.history.taken || self.history.taken > 0 && prompt.messages.first() != self.history.head.as_ref() {
             self.reset();
         }
         for message in &prompt.messages[self.history.taken..] {
@@ -68,7 +70,7 @@ impl Encoder {
         if tools.is_empty() {
             return;
         }
-        if self.tools.as_ref().is_none_or(|(count, _)| *count != tools.len()) {
+        if self.tools.as_ref().is_none_or(|(known, _)| known != tools) {
             let list: Vec<Value> = tools
                 .iter()
                 .map(|tool| match self.dialect {
@@ -76,7 +78,7 @@ impl Encoder {
                     Dialect::OpenaiChat => openai_chat::tool(tool),
                 })
                 .collect();
-            self.tools = Some((tools.len(), Value::Array(list).to_string().into_bytes()));
+            self.tools = Some((tools.to_vec(), Value::Array(list).to_string().into_bytes()));
         }
         body.extend_from_slice(b",\"tools\":");
         body.extend(self.tools.iter().flat_map(|(_, bytes)| bytes));
@@ -89,11 +91,8 @@ impl Encoder {
 
     fn put_messages(&self, body: &mut Vec<u8>, prompt: &Prompt<'_>) {
         body.extend_from_slice(b",\"messages\":[");
-        if self.dialect == Dialect::OpenaiChat {
-            openai_chat::put_system(body, prompt);
-            if !self.history.bytes.is_empty() {
-                body.push(b',');
-            }
+        if self.dialect == Dialect::OpenaiChat && openai_chat::put_system(body, prompt) {
+            body.push(b',');
         }
         body.extend_from_slice(&self.history.bytes);
         self.put_ending(body);
@@ -102,8 +101,8 @@ impl Encoder {
 
     /// W-F20: a request ends on a user message or on results, whatever the transcript ends on.
     fn put_ending(&self, body: &mut Vec<u8>) {
-        let mut rest = History { normaliser: self.history.normaliser.clone(), last_is_assistant: self.history.last_is_assistant, ..History::default() };
-        if let Some(results) = rest.normaliser.finish() {
+        let mut rest = History::default();
+        if let Some(results) = self.history.normaliser.finish() {
             rest.put(self.dialect, &results);
         } else if self.history.bytes.is_empty() || self.history.last_is_assistant {
             rest.put(self.dialect, &Outgoing::User(vec![Cow::Borrowed("(go on)")]));
@@ -119,6 +118,9 @@ impl Encoder {
 
 impl History {
     fn push(&mut self, dialect: Dialect, message: &Message) {
+        if self.taken == 0 {
+            self.head = Some(message.clone());
+        }
         self.taken += 1;
         let mut normaliser = std::mem::take(&mut self.normaliser);
         for outgoing in normaliser.next(message) {

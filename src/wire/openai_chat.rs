@@ -6,27 +6,29 @@ use serde_json::{Value, json};
 
 use crate::turn::message::{Block, Call, Finish, Reply, Usage};
 use crate::turn::ports::{Chunk, ModelFault, Prompt, ToolSpec};
+use crate::turn::report::defuse;
 
-use super::decode::{Arrived, classify_type, parse_arguments};
+use super::decode::{Arrived, classify_error, cut, parse_arguments, without_lone_surrogates};
 use super::encode::{History, put as put_string, put_inner};
 use super::normalise::{Outgoing, Piece};
 
 /// All before tools and messages.
 pub(super) fn put_envelope(body: &mut Vec<u8>, prompt: &Prompt<'_>) {
-    let fields = format!(
-        ",\"max_completion_tokens\":{},\"stream\":true,\"stream_options\":{{\"include_usage\":true}}",
-        prompt.output_tokens
-    );
+    let fields =
+        format!(",\"max_completion_tokens\":{},\"stream\":true,\"stream_options\":{{\"include_usage\":true}}", prompt.output_tokens);
     body.extend_from_slice(fields.as_bytes());
 }
 
-/// The one leading system message (W-C58), with the pending block at its end (P3).
-pub(super) fn put_system(body: &mut Vec<u8>, prompt: &Prompt<'_>) {
+/// The one leading system message (W-C58), with the pending block at its end (P3). False where there is nothing to say.
+pub(super) fn put_system(body: &mut Vec<u8>, prompt: &Prompt<'_>) -> bool {
     let texts: Vec<&str> = [Some(prompt.system), prompt.pending].into_iter().flatten().filter(|text| !text.trim().is_empty()).collect();
-    let text = if texts.is_empty() { "You are a helpful assistant.".to_owned() } else { texts.join("\n\n") };
+    if texts.is_empty() {
+        return false;
+    }
     body.extend_from_slice(b"{\"role\":\"system\",\"content\":");
-    put_string(body, &text);
+    put_string(body, &texts.join("\n\n"));
     body.push(b'}');
+    true
 }
 
 pub(super) fn tool(tool: &ToolSpec) -> Value {
@@ -93,11 +95,20 @@ fn put_assistant(history: &mut History, pieces: &[Piece<'_>]) {
             Piece::Thinking { .. } | Piece::Redacted(_) => {}
         }
     }
-    let mut message = json!({ "role": "assistant", "content": if text.is_empty() { Value::Null } else { Value::String(text) } });
+    // R4: once more, over the joins.
+    let content = if text.is_empty() { Value::Null } else { Value::String(defuse(&text).into_owned()) };
+    let mut message = json!({ "role": "assistant", "content": content });
     if !calls.is_empty() {
         message["tool_calls"] = Value::Array(calls);
     }
     history.bytes.extend_from_slice(message.to_string().as_bytes());
+}
+
+/// W-D8: an object whose `error` is truthy, or Mistral's flat form (W-C50).
+fn error_in(data: &Value) -> Option<&Value> {
+    let falsy = |error: &Value| error.is_null() || *error == Value::Bool(false) || error.as_str() == Some("") || error.as_u64() == Some(0);
+    let flat = data.get("object").and_then(Value::as_str) == Some("error");
+    data.get("error").filter(|error| !falsy(error)).or(flat.then_some(data))
 }
 
 /// A reply on its way in.
@@ -123,6 +134,7 @@ enum Part {
 
 #[derive(Clone, Debug, Default)]
 struct PartialCall {
+    index: Option<u64>,
     id: String,
     name: String,
     raw: String,
@@ -135,15 +147,20 @@ impl OpenaiReply {
             self.done = true;
             return Ok(Vec::new());
         }
-        let data: Value = serde_json::from_str(&super::decode::without_lone_surrogates(data)).unwrap_or(Value::Null);
-        if let Some(error) = data.get("error").filter(|error| !error.is_null()) {
-            let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
-            let kind = if text("type").is_empty() { text("code") } else { text("type") };
-            return Err(classify_type(kind, text("message")));
+        if data.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let Ok(data) = serde_json::from_str::<Value>(&without_lone_surrogates(data)) else {
+            return Err(cut("an event of the stream cannot be read"));
+        };
+        if let Some(error) = error_in(&data) {
+            return Err(classify_error(error));
         }
         self.take_usage(data.get("usage"));
         let mut chunks = Vec::new();
-        for choice in data.get("choices").and_then(Value::as_array).into_iter().flatten() {
+        let choices = data.get("choices").and_then(Value::as_array).into_iter().flatten();
+        // One reply was asked for: another one's text is not ours to show.
+        for choice in choices.filter(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0) {
             self.take_usage(choice.get("usage"));
             if let Some(delta) = choice.get("delta") {
                 self.delta(delta, &mut chunks);
@@ -155,6 +172,7 @@ impl OpenaiReply {
         Ok(chunks)
     }
 
+    /// Prompt tokens include cached ones here (W-G38).
     fn take_usage(&mut self, usage: Option<&Value>) {
         let Some(usage) = usage else { return };
         self.usage.input = usage.get("prompt_tokens").and_then(Value::as_u64).or(self.usage.input);
@@ -194,7 +212,7 @@ impl OpenaiReply {
             chunks.push(Chunk::CallBegan);
             self.begin(index)
         });
-        let call = &mut self.calls[place];
+        let Some(call) = self.calls.get_mut(place) else { return };
         // W-D15: set once, repeats ignored; W-D34: the name may come late.
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
@@ -204,8 +222,8 @@ impl OpenaiReply {
         }
         let arguments = match delta.pointer("/function/arguments") {
             Some(Value::String(text)) => text.clone(),
-            Some(Value::Object(object)) => Value::Object(object.clone()).to_string(),
-            _ => String::new(),
+            None | Some(Value::Null) => String::new(),
+            Some(other) => other.to_string(),
         };
         if !arguments.is_empty() {
             call.raw.push_str(&arguments);
@@ -218,22 +236,22 @@ impl OpenaiReply {
         match index {
             Some(index) => {
                 let place = *self.by_index.get(&index)?;
-                let open = &self.calls[place];
+                let known = self.calls.iter().position(|call| !id.is_empty() && call.id == id && call.index == Some(index));
+                if known.is_some() {
+                    return known;
+                }
+                let open = self.calls.get(place)?;
                 let another = !id.is_empty() && !open.id.is_empty() && id != open.id && !name.is_empty();
                 (!another).then_some(place)
             }
             None if id.is_empty() && name.is_empty() => self.calls.len().checked_sub(1),
-            None => {
-                let last = self.calls.len().checked_sub(1)?;
-                let same = !id.is_empty() && self.calls[last].id == id;
-                same.then_some(last)
-            }
+            None => self.calls.iter().rposition(|call| !id.is_empty() && call.id == id),
         }
     }
 
     fn begin(&mut self, index: Option<u64>) -> usize {
         let place = self.calls.len();
-        self.calls.push(PartialCall::default());
+        self.calls.push(PartialCall { index, ..PartialCall::default() });
         self.order.push(Part::Call(place));
         if let Some(index) = index {
             self.by_index.insert(index, place);
@@ -260,70 +278,73 @@ impl OpenaiReply {
         };
         let finish = if self.refused { Finish::Refusal } else { finish };
         let last = self.calls.len().checked_sub(1);
-        let blocks = self.order.iter().map(|part| match part {
-            Part::Text(text) => Block::text(text.clone()),
-            Part::Thinking(text) => Block::Thinking { text: text.clone(), signature: None },
-            Part::Call(place) => {
-                let call = &self.calls[*place];
+        let blocks = self.order.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(Block::text(text.clone())),
+            Part::Thinking(text) => Some(Block::Thinking { text: text.clone(), signature: None }),
+            Part::Call(place) => self.calls.get(*place).map(|call| {
                 let cut = finish == Finish::Length && Some(*place) == last;
                 Block::Call(Call { id: call.id.clone(), name: call.name.clone(), arguments: parse_arguments(&call.raw, cut, &finish) })
-            }
+            }),
         });
         Reply { blocks: blocks.collect(), finish: finish.clone(), usage: self.usage }
     }
 }
 
-/// The SSE frames of a whole reply, as the provider sends them (W-D1–D6).
+/// The SSE frames of a whole reply, as the provider sends them (W-D1–D6). Signatures and encrypted thinking have no place here.
 pub(super) fn frames(reply: &Reply, deltas: &dyn Fn(&str) -> Vec<String>) -> Vec<Vec<u8>> {
-    let mut frames = Vec::new();
-    let mut first = true;
-    let mut index = 0;
-    let mut push = |mut delta: Value, frames: &mut Vec<Vec<u8>>| {
-        if std::mem::take(&mut first) {
-            delta["role"] = json!("assistant");
-            if delta.get("content").is_none() {
-                delta["content"] = Value::Null;
-            }
+    let mut parts = delta_objects(reply, deltas);
+    // W-D2: the role comes once, with the first call or with an empty text before all else.
+    match parts.first_mut() {
+        Some(first) if first.get("tool_calls").is_some() => {
+            first["role"] = json!("assistant");
+            first["content"] = Value::Null;
         }
-        frames.push(frame(&chunk(&json!([{ "index": 0, "delta": delta, "finish_reason": null }]))));
-    };
+        _ => parts.insert(0, json!({ "role": "assistant", "content": "" })),
+    }
+    let choice = |delta: Value, finish: Option<&str>| frame(&chunk(&json!([{ "index": 0, "delta": delta, "finish_reason": finish }])));
+    let mut frames: Vec<Vec<u8>> = parts.into_iter().map(|delta| choice(delta, None)).collect();
+    frames.push(choice(json!({}), Some(finish_reason(&reply.finish))));
+    if let Usage { input: Some(input), output: Some(output) } = reply.usage {
+        let mut usage = chunk(&json!([]));
+        usage["usage"] = json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input.saturating_add(output) });
+        frames.push(frame(&usage));
+    }
+    frames.push(b"data: [DONE]\n\n".to_vec());
+    frames
+}
+
+fn delta_objects(reply: &Reply, deltas: &dyn Fn(&str) -> Vec<String>) -> Vec<Value> {
+    let mut parts = Vec::new();
+    let mut index = 0;
     for block in &reply.blocks {
         match block {
-            Block::Text { text } => {
-                for piece in deltas(text) {
-                    push(json!({ "content": piece }), &mut frames);
-                }
-            }
-            Block::Thinking { text, .. } => push(json!({ "reasoning_content": text }), &mut frames),
+            Block::Text { text } => parts.extend(deltas(text).into_iter().map(|piece| json!({ "content": piece }))),
+            Block::Thinking { text, .. } => parts.extend(deltas(text).into_iter().map(|piece| json!({ "reasoning_content": piece }))),
             Block::RedactedThinking { .. } => {}
             Block::Call(call) => {
                 let function = json!({ "name": call.name, "arguments": "" });
-                push(json!({ "tool_calls": [{ "index": index, "id": call.id, "type": "function", "function": function }] }), &mut frames);
-                for piece in deltas(&super::speak::raw_arguments(call)) {
-                    push(json!({ "tool_calls": [{ "index": index, "function": { "arguments": piece } }] }), &mut frames);
-                }
+                parts.push(json!({ "tool_calls": [{ "index": index, "id": call.id, "type": "function", "function": function }] }));
+                let fragments = deltas(&super::speak::raw_arguments(call)).into_iter();
+                parts.extend(fragments.map(|piece| json!({ "tool_calls": [{ "index": index, "function": { "arguments": piece } }] })));
                 index += 1;
             }
         }
     }
-    let finish = match &reply.finish {
+    parts
+}
+
+fn finish_reason(finish: &Finish) -> &str {
+    match finish {
         Finish::Stop => "stop",
         Finish::ToolCalls => "tool_calls",
         Finish::Length => "length",
         Finish::Refusal => "content_filter",
         Finish::Other(other) => other,
-    };
-    frames.push(frame(&chunk(&json!([{ "index": 0, "delta": {}, "finish_reason": finish }]))));
-    let mut usage = chunk(&json!([]));
-    let (input, output) = (reply.usage.input.unwrap_or(0), reply.usage.output.unwrap_or(0));
-    usage["usage"] = json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output });
-    frames.push(frame(&usage));
-    frames.push(b"data: [DONE]\n\n".to_vec());
-    frames
+    }
 }
 
 fn chunk(choices: &Value) -> Value {
-    json!({ "id": "chatcmpl-sim", "object": "chat.completion.chunk", "created": 0, "model": "simulated", "choices": choices })
+    json!({ "id": "chatcmpl-sim", "object": "chat.completion.chunk", "created": 0, "model": "simulated", "choices": choices, "usage": null })
 }
 
 /// One SSE frame, without a name.

@@ -32,6 +32,25 @@ pub fn error_body(dialect: Dialect, kind: &str, message: &str) -> Vec<u8> {
     body.to_string().into_bytes()
 }
 
+/// The error type that goes with a status (W-A75, W-C8).
+pub fn error_kind(dialect: Dialect, status: u16) -> &'static str {
+    match (dialect, status) {
+        (Dialect::Anthropic, 401) => "authentication_error",
+        (Dialect::Anthropic, 402) => "billing_error",
+        (Dialect::Anthropic, 403) => "permission_error",
+        (Dialect::Anthropic, 404) => "not_found_error",
+        (Dialect::Anthropic, 409) => "conflict_error",
+        (Dialect::Anthropic, 413) => "request_too_large",
+        (Dialect::Anthropic, 429) => "rate_limit_error",
+        (Dialect::Anthropic, 504) => "timeout_error",
+        (Dialect::Anthropic, 529) => "overloaded_error",
+        (Dialect::Anthropic, 500..) => "api_error",
+        (Dialect::OpenaiChat, 429) => "requests",
+        (Dialect::OpenaiChat, 500..) => "server_error",
+        _ => "invalid_request_error",
+    }
+}
+
 /// Arguments as the model wrote them: broken ones verbatim.
 pub(super) fn raw_arguments(call: &Call) -> String {
     match &call.arguments {
