@@ -197,12 +197,14 @@ fn before(connection: &Connection, conversation: i64, turn: u32) -> rusqlite::Re
     let mut statement = connection.prepare_cached(
         "SELECT x.act, x.section, count(*) FROM audit_call c JOIN audit_fate f USING (conversation, turn, iteration, idx) \
          JOIN audit_change x ON x.call = c.id \
-         WHERE c.conversation = ?1 AND c.turn < ?2 AND f.fate = 'applied' AND x.act <> 'discard' GROUP BY 1, 2 ORDER BY 1, 2",
+         WHERE c.conversation = ?1 AND c.turn < ?2 AND f.fate = 'applied' AND x.act <> 'discard' GROUP BY 1, 2",
     )?;
     let rows = statement.query_map(params![conversation, turn], |row| {
         Ok(Tally { act: act_of(&row.get::<_, String>(0)?)?, section: row.get(1)?, count: row.get(2)? })
     })?;
-    rows.collect()
+    let mut tallies: Vec<Tally> = rows.collect::<rusqlite::Result<_>>()?;
+    tallies.sort();
+    Ok(tallies)
 }
 
 fn fate_of(fate: Option<String>, reason: Option<String>) -> Option<Fate> {

@@ -141,7 +141,9 @@ fn the_receipt_is_what_the_database_changed(judged: &mut Judged, facts: &TurnFac
         judged.hold("I2", turn, same, || "the receipt and what the database changed are not the same".into());
         let honest = receipt.entries.iter().all(|entry| (entry.fate != Fate::Applied) || !entry.rows.is_empty());
         judged.hold("I2", turn, honest, || "the receipt calls something applied that changed nothing".into());
-        judged.hold("I2", turn, receipt.earlier == tallies, || "the receipt's sums of earlier turns are not what they changed".into());
+        judged.hold("I2", turn, receipt.earlier == tallies, || {
+            format!("the receipt sums earlier turns up as {}, and they changed {}", in_sums(&receipt.earlier), in_sums(tallies))
+        });
     }
 }
 
@@ -404,4 +406,9 @@ fn judge_measures(judged: &mut Judged, run: &RunFacts, facts: &TurnFacts, turn: 
         }
     }
     judged.measures.add(&measures);
+}
+
+fn in_sums(tallies: &[Tally]) -> String {
+    let sums: Vec<String> = tallies.iter().map(|tally| format!("{} {} ×{}", tally.act.done(), tally.section, tally.count)).collect();
+    sums.join(", ")
 }
