@@ -84,7 +84,7 @@ impl SimModel {
     /// For one run.
     pub fn new(dialect: Dialect, stage: Rc<RefCell<Stage>>, choices: Rc<RefCell<Choices>>, foreign: (String, i64)) -> Self {
         let chunking = choices.borrow_mut().below(Stream::Order, 8);
-        let encoder = |dialect, model: &str| (Endpoint::ours(dialect, model), Encoder::new(dialect, model));
+        let encoder = |dialect, model: &str| (Endpoint::ours(dialect), Encoder::new(dialect, model));
         Self {
             stage,
             choices,
@@ -138,8 +138,7 @@ impl SimModel {
         if let Some(reply) = scripted {
             return Decision { scripted: reply.build(stage.lang), status: reply.status, cut_at: reply.cut_at };
         }
-        let scene =
-            Scene { prompt, stage: &stage, a_move, calls: self.calls, done_before: &self.done_before, foreign: &self.foreign };
+        let scene = Scene { prompt, stage: &stage, a_move, calls: self.calls, done_before: &self.done_before, foreign: &self.foreign };
         Decision { scripted: scene.reply(&mut choices), status: None, cut_at: None }
     }
 }
