@@ -123,7 +123,8 @@ pub struct Ceiling {
     pub output_tokens: u64,
 }
 
-/// B5: counts what one reply has brought so far, as it streams.
+/// B5: counts what one reply has brought so far, as it streams. A piece without content counts as one byte, so that an endless stream of
+/// them is cut too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meter {
     text: usize,
@@ -146,7 +147,7 @@ pub enum Oversize {
 impl Meter {
     /// Counts text or thinking.
     pub fn text(&mut self, bytes: usize) {
-        self.text = self.text.saturating_add(bytes);
+        self.text = self.text.saturating_add(bytes.max(1));
     }
 
     /// Counts a call that began.
@@ -156,7 +157,7 @@ impl Meter {
 
     /// Counts argument bytes.
     pub fn arguments(&mut self, bytes: usize) {
-        self.arguments = self.arguments.saturating_add(bytes);
+        self.arguments = self.arguments.saturating_add(bytes.max(1));
     }
 
     /// The limit that is broken, if one is.
