@@ -383,11 +383,36 @@ impl<'c> Machine<'c> {
         let save = self.turn.saves.pop_front();
         match (result, save) {
             (Ok(()), Some(Save::Message(message))) => {
+                if let (Message::Correction { text }, Some(objection)) = (&message, &self.turn.corrected) {
+                    self.events.push(Event::Corrected { objection: objection.clone(), text: text.clone() });
+                }
                 self.events.push(Event::Stored { message: message.clone() });
                 self.conversation.messages.push(message);
             }
             (Ok(()), _) => {}
-            (Err(error), _) => self.memory_failed(error),
+            (Err(error), save) => self.save_failed(save, error),
+        }
+    }
+
+    /// What can't be stored is not sent. Only of a transcript that still goes on is the rest of its round stored (L5).
+    fn save_failed(&mut self, save: Option<Save>, error: PortError) {
+        let unsent = |save: &Save| matches!(save, Save::Message(Message::Correction { .. }));
+        if save.iter().chain(&self.turn.saves).any(unsent)
+            && let Some(objection) = self.turn.corrected.take()
+        {
+            self.objection_stands(objection);
+        }
+        match save {
+            Some(Save::Pending(_)) => self.pending_failed(&error),
+            _ => self.memory_failed(error),
+        }
+    }
+
+    fn pending_failed(&mut self, error: &PortError) {
+        self.turn.stop.get_or_insert(Stop::Memory { error: report::reason(&error.0) });
+        self.turn.saves.retain(|save| matches!(save, Save::Message(Message::Results { .. })));
+        if let Phase::Calling(call) = std::mem::replace(&mut self.turn.phase, Phase::ReadingReceipt) {
+            self.stopped_before(*call);
         }
     }
 

@@ -115,10 +115,7 @@ impl Machine<'_> {
             Ruling::Accept => self.stop(Stop::Replied),
             Ruling::Object(objection) if self.may_correct(&objection) => self.correct(objection),
             Ruling::Object(objection) => {
-                // One confrontation per pending entry (G3): an objection about an entry that can't be corrected is void.
-                if !matches!(objection.about, About::Unfinished { .. }) {
-                    self.turn.contested = Some(objection);
-                }
+                self.objection_stands(objection);
                 self.stop(Stop::Replied);
             }
         }
@@ -141,7 +138,6 @@ impl Machine<'_> {
             self.conversation.pending.mark_corrected(section);
             self.save_pending();
         }
-        self.events.push(Event::Corrected { objection: objection.clone(), text: text.clone() });
         self.turn.saves.push_back(Save::Message(Message::Correction { text }));
         self.turn.corrected = Some(objection);
         self.ask();
