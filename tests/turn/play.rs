@@ -271,11 +271,8 @@ impl Game {
 
     /// The turn reports that rode on results.
     pub fn reports(&self) -> Vec<&str> {
-        let of = |message| match message {
-            &Message::Results { ref report, .. } => report.as_deref(),
-            _ => None,
-        };
-        self.conversation.messages.iter().filter_map(of).collect()
+        let messages = self.conversation.messages.iter();
+        messages.filter_map(|message| if let Message::Results { report, .. } = message { report.as_deref() } else { None }).collect()
     }
 
     pub fn fates(&self) -> Vec<Fate> {
@@ -287,11 +284,8 @@ impl Game {
     }
 
     pub fn corrections(&self) -> Vec<&str> {
-        let of = |message| match message {
-            &Message::Correction { ref text } => Some(text.as_str()),
-            _ => None,
-        };
-        self.conversation.messages.iter().filter_map(of).collect()
+        let messages = self.conversation.messages.iter();
+        messages.filter_map(|message| if let Message::Correction { text } = message { Some(text.as_str()) } else { None }).collect()
     }
 
     /// Where a step stands among those that were taken.
