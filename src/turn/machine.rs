@@ -436,7 +436,7 @@ impl<'c> Machine<'c> {
 
     fn confused(&mut self) {
         self.turn.saves.clear();
-        self.turn.stop.get_or_insert(Stop::Memory { error: "the driver answered another step than the one at hand".into() });
+        self.turn.stop = Some(Stop::Memory { error: "the driver answered another step than the one at hand".into() });
         self.turn.phase = Phase::Confused;
     }
 

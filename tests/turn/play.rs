@@ -149,7 +149,7 @@ impl Game {
         panic!("the turn did not end");
     }
 
-    fn fact(&mut self, machine: &mut Machine<'_>, step: Step, tools: &[ToolSpec], number: usize) -> Fact {
+    pub fn fact(&mut self, machine: &mut Machine<'_>, step: Step, tools: &[ToolSpec], number: usize) -> Fact {
         if let (Some(by), Step::Ask | Step::Wait(_) | Step::Run(..) | Step::Consult) = (self.interrupts.remove(&number), &step) {
             if matches!(step, Step::Ask) {
                 machine.asked();
