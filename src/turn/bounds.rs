@@ -12,7 +12,7 @@ pub struct Settings {
     pub iterations: u32,
     /// B2: the same tool failing in the same way this many times running ends the turn.
     pub strikes: u32,
-    /// L11: tries of one model call, the first one included.
+    /// L11: tries of one model call, the first one included, which is never left out.
     pub attempts: u32,
     /// L11: the wait before the second try, doubled for each further one, in milliseconds.
     pub backoff_ms: u64,
@@ -95,7 +95,7 @@ impl Settings {
 
     /// B7: what a turn can cost at the most. `guard_calls` is what one consultation of the policy's guard may ask of a judge.
     pub fn ceiling(&self, guard_calls: u32) -> Ceiling {
-        let model_calls = self.iterations.saturating_mul(self.attempts);
+        let model_calls = self.iterations.saturating_mul(self.attempts.max(1));
         // The guard looks once, corrects at most once (B3), and looks once more (J10).
         let judge_calls = guard_calls.saturating_mul(2);
         Ceiling {

@@ -205,7 +205,25 @@ impl Turn {
     }
 }
 
-/// A turn in progress. It borrows its conversation whole, so that no second turn can run in it (L14).
+/// A turn in progress. It borrows its conversation whole, so that no second turn can run in it (L14):
+///
+/// ```compile_fail,E0499
+/// # use unbacked::turn::{bounds::Settings, conversation::Conversation, machine::Machine};
+/// # let (mut conversation, settings) = (Conversation::new(""), Settings::default());
+/// let first = Machine::open(&mut conversation, &[], &settings, "one");
+/// let second = Machine::open(&mut conversation, &[], &settings, "two");
+/// drop(first);
+/// ```
+///
+/// The next one opens once the first is over:
+///
+/// ```
+/// # use unbacked::turn::{bounds::Settings, conversation::Conversation, machine::Machine};
+/// # let (mut conversation, settings) = (Conversation::new(""), Settings::default());
+/// let first = Machine::open(&mut conversation, &[], &settings, "one");
+/// drop(first);
+/// let second = Machine::open(&mut conversation, &[], &settings, "two");
+/// ```
 #[derive(Debug)]
 pub struct Machine<'c> {
     conversation: &'c mut Conversation,

@@ -336,9 +336,6 @@ impl Machine<'_> {
             self.turn.streaks.remove(tool);
             return;
         };
-        if failure == Failure::NotRun {
-            return;
-        }
         let streak = self.turn.streaks.entry(tool.to_owned()).or_insert(Streak { failure, length: 0 });
         if streak.failure != failure {
             *streak = Streak { failure, length: 0 };
