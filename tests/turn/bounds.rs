@@ -5,7 +5,7 @@ use serde_json::json;
 use unbacked::turn::bounds::{Oversize, Settings};
 use unbacked::turn::draft::Act;
 use unbacked::turn::exit::{Status, Stop};
-use unbacked::turn::message::{Block, Message, Reply};
+use unbacked::turn::message::{Block, Message, Reply, Usage};
 use unbacked::turn::ports::{Chunk, Failure, Verdict};
 
 use crate::play::{Answer, Game, Play};
@@ -235,6 +235,29 @@ fn b7_the_ceiling_is_a_closed_form_of_the_settings() {
     let ceiling = settings.ceiling(2);
     assert_eq!((ceiling.iterations, ceiling.model_calls, ceiling.judge_calls, ceiling.corrections), (7, 21, 4, 1));
     assert_eq!(ceiling.output_tokens, 2100);
+}
+
+#[test]
+fn b7_tokens_are_summed_and_no_number_that_a_provider_names_is_a_crash() {
+    let using = |tokens, reply| Reply { usage: Usage { input: Some(tokens), output: Some(tokens) }, ..reply };
+    let mut game =
+        Game::new().replies([using(3, calls_of(&[READ])), using(4, text("ok")), using(u64::MAX, calls_of(&[READ])), using(9, text("ok"))]);
+    let record = game.turn("one");
+    assert_eq!((record.tokens_in, record.tokens_out), (7, 7));
+    assert_eq!(game.turn("two").tokens_out, u64::MAX);
+}
+
+#[test]
+fn b7_settings_at_their_extremes_still_end_the_turn() {
+    for settings in [
+        Settings { iterations: 0, ..Settings::default() },
+        Settings { strikes: 0, attempts: 0, result_bytes: 0, reply_bytes: 0, reply_calls: 0, argument_bytes: 0, ..Settings::default() },
+        Settings { attempts: u32::MAX, iterations: u32::MAX, output_tokens: u32::MAX, ..Settings::default() },
+    ] {
+        let mut game = Game::new().replies([calls_of(&["make_coffee"])]);
+        game.settings = settings;
+        game.turn("hello");
+    }
 }
 
 #[test]

@@ -225,6 +225,16 @@ fn l5_pending_entries_that_cannot_be_stored_cost_no_result() {
 }
 
 #[test]
+fn l5_nor_do_they_when_the_round_is_already_over() {
+    let mut game = Game::new().replies([calls_of(&[CREATE]), text("Hm.")]).plays([Play::fails(missing(&["title"]))]);
+    game.store_faults.insert(5);
+    let record = game.turn("hello");
+    assert_eq!((record.stop, record.iterations), (Stop::Memory { error: "disk full".into() }, 1));
+    assert_valid(&game.conversation.messages);
+    assert!(game.results()[0].content.contains("missing_input"));
+}
+
+#[test]
 fn g1_where_the_mark_cannot_be_stored_no_correction_is_sent() {
     let script = || {
         let replies = [calls_of(&[CREATE]), text("What title?"), text("Nice weather."), text("Oh.")];

@@ -2,6 +2,8 @@
 
 use tokio::time::{Duration, sleep};
 
+use unbacked::turn::bounds::Settings;
+use unbacked::turn::draft::Fate;
 use unbacked::turn::exit::{Status, Stop};
 
 use crate::play::assert_valid;
@@ -103,6 +105,15 @@ async fn b4_no_new_work_begins_once_the_working_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn b4_limits_beyond_any_clock_are_no_crash() {
+    let mut world = World::new([Stream::Refused(passing("503"))]).hang(("open", Some(1)));
+    let most = u64::MAX;
+    world.settings = Settings { turn_ms: most, closing_ms: 0, tool_ms: most, guard_ms: most, backoff_ms: 1, ..Settings::default() };
+    let (record, _) = world.turn_until(sleep(Duration::from_secs(3600))).await;
+    assert_eq!(record.stop, Stop::Cancelled);
+}
+
+#[tokio::test(start_paused = true)]
 async fn b4_a_turn_without_any_time_ends_at_once_and_says_so() {
     let mut world = World::new([]);
     world.settings.turn_ms = 0;
@@ -128,6 +139,8 @@ async fn l13_a_cancel_at_any_time_ends_the_turn_as_cancelled_with_all_that_was_c
             continue;
         }
         cancelled += 1;
+        let proven = record.receipt.entries.iter().filter(|entry| entry.fate == Fate::Applied).count();
+        assert_eq!(proven, world.rows_held(), "{case}: what was broken off after its commit is looked up");
         applied.insert(record.receipt.rows().count());
         assert_eq!(record.stop, Stop::Cancelled, "{case}");
         assert!(matches!(record.status, Status::Bound | Status::Contested), "{case}");

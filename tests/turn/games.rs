@@ -14,7 +14,7 @@ use unbacked::turn::event::Event;
 use unbacked::turn::exit::{Status, Stop};
 use unbacked::turn::guard::{About, Ruling};
 use unbacked::turn::machine::{Fact, Interrupt, Machine, Step};
-use unbacked::turn::message::{Block, BrokenArguments, Call, Finish, Reply};
+use unbacked::turn::message::{Block, BrokenArguments, Call, Finish, Message, Reply};
 use unbacked::turn::ports::{Chunk, Failure, Outcome, Verdict};
 
 use crate::play::{Answer, Game, Play, assert_valid};
@@ -168,6 +168,18 @@ proptest! {
             prop_assert_eq!(record.stop == Stop::Replied || record.status == Status::Contested, !matches!(record.status, Status::Bound | Status::Fault));
             prop_assert_eq!(record.lines.is_empty(), record.stop == Stop::Replied && record.status != Status::Contested, "B6, U3");
         }
+    }
+
+    #[test]
+    fn r1_every_round_ends_in_a_report_and_the_last_one_counts_what_was_settled(mut game in game()) {
+        game.turn("one");
+        let rounds = game.conversation.messages.iter().filter(|message| matches!(message, Message::Results { .. })).count();
+        prop_assert_eq!(game.reports().len(), rounds, "R2: none is left out");
+        let fates: Vec<Fate> = game.fates();
+        let applied = fates.iter().filter(|fate| **fate == Fate::Applied).count();
+        let wanted = if fates.is_empty() { "none".to_owned() } else { format!("{applied} of {} applied", fates.len()) };
+        let head = game.reports().last().and_then(|report| report.lines().nth(1)).unwrap_or("changes this turn: none");
+        prop_assert_eq!(head, format!("changes this turn: {wanted}"));
     }
 
     #[test]

@@ -156,6 +156,15 @@ fn l5_missing_illegal_and_repeated_ids_are_mended_before_they_are_stored() {
 }
 
 #[test]
+fn l5_an_id_that_the_model_made_up_ahead_of_time_is_not_given_out_again() {
+    let ahead = calls([call_with_id("call_2_1_0", READ), call_with_id("call_2_1_0_", READ)]);
+    let mut game = Game::new().replies([ahead, text("ok"), calls([call_with_id("", READ)])]);
+    game.turn("first");
+    game.turn("second");
+    assert_eq!(game.results().len(), 3);
+}
+
+#[test]
 fn l5_calls_that_a_dead_process_left_unanswered_are_answered_before_anything_else_is_said() {
     let left = vec![
         Message::User { report: None, words: "hello".into() },
@@ -308,6 +317,8 @@ fn l13_a_call_that_was_broken_off_after_its_commit_counts_as_applied() {
     let record = game.turn("hello");
     assert_eq!(record.stop, Stop::Cancelled);
     assert_eq!(record.receipt.rows().count(), 1);
+    assert_eq!(game.fates(), [Fate::Applied, Fate::Failed { reason: "not run: the turn was stopped before this call".into() }]);
+    assert!(game.results()[0].content.contains("committed all the same") && !game.results()[0].is_error);
     assert_eq!(game.ran.len(), 1, "nothing new begins");
     assert!(game.results()[1].content.contains("not_run"));
 }

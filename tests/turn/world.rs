@@ -96,7 +96,7 @@ impl Drop for FakeStream {
 impl Model for FakeModel {
     type Stream<'a> = FakeStream;
 
-    async fn ask<'a>(&'a mut self, _: Prompt<'_>) -> Result<FakeStream, ModelFault> {
+    async fn ask(&mut self, _: Prompt<'_>) -> Result<FakeStream, ModelFault> {
         self.0.at("open").await;
         let (pieces, endless) = match self.1.pop_front().unwrap_or_else(|| Stream::Whole(say::text("Done talking."))) {
             Stream::Refused(fault) => return Err(fault),
