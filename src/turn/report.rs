@@ -164,7 +164,8 @@ fn listed(claims: &[String]) -> String {
 pub fn receipt(receipt: &Receipt) -> String {
     let mut text = String::from("── receipt ──\n");
     if receipt.rows().next().is_none() {
-        text.push_str("No change was made.\n");
+        let nobody_knows = receipt.entries.iter().any(|entry| matches!(entry.fate, Fate::Unknown { .. }));
+        text.push_str(if nobody_knows { "No change is known to have been made.\n" } else { "No change was made.\n" });
     }
     for entry in &receipt.entries {
         text.push_str(&line_of(entry));
