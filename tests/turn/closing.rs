@@ -44,6 +44,20 @@ fn u1_the_receipt_lists_what_the_trail_has_and_what_failed() {
 }
 
 #[test]
+fn u1_where_nobody_could_say_the_receipt_does_not_say_that_nothing_changed() {
+    let play = Play { no_trail: true, ..Play::says(failed(Failure::Store, "busy"), &[row(Act::Create, "experiences", 1)]) };
+    let script = || Game::new().replies([calls_of(&[CREATE])]).plays([play.clone()]);
+    let mut dry = script();
+    dry.turn("hello");
+    let mut game = script();
+    game.store_faults.insert(dry.store_calls - 2);
+    game.turn("hello");
+    let receipt = receipts(&game).remove(0);
+    assert!(receipt.contains("UNKNOWN") && !receipt.contains("No change was made."), "{receipt}");
+    assert!(receipt.contains("No change is known to have been made."), "{receipt}");
+}
+
+#[test]
 fn u1_rows_come_from_the_trail_even_where_the_turn_never_learned_of_them() {
     let mut game = Game::new().replies([text("Nothing to see here.")]);
     let key = CallKey { turn: 1, iteration: 9, index: 0 };

@@ -1,5 +1,8 @@
 //! B4 and L13 at every await point of a turn: it hangs, or the user cancels, and the turn ends in time, with a receipt and a valid history.
 
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::RngSeed;
 use tokio::time::{Duration, sleep};
 
 use unbacked::turn::bounds::Settings;
@@ -172,4 +175,29 @@ async fn l13_a_cancel_that_came_before_the_turn_ends_it_before_the_model_is_aske
     let mut world = World::new([]);
     let (record, _) = world.turn_until(std::future::ready(())).await;
     assert_eq!((record.stop, world.reached("open"), world.receipts()), (Stop::Cancelled, 0, 1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(13), ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn b4_l13_hangs_slowness_and_cancels_at_random_never_cost_the_receipt_or_the_history(
+        point in select(&POINTS[..]), time in prop::option::of(0_usize..6), latency in 0_u64..9000, cancel_at in 0_u64..400_000
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
+        runtime.block_on(async {
+            let mut world = busy().latency(latency).hang((point, time));
+            let (record, ms) = world.turn_until(sleep(Duration::from_millis(cancel_at))).await;
+            let case = format!("{:?} after {ms} ms", record.stop);
+            prop_assert!(ms <= 180_000, "{}", case);
+            prop_assert_eq!(world.receipts(), 1);
+            // A trail that gives no answer may hold more than the turn could learn.
+            let known = record.receipt.rows().count();
+            prop_assert!(known <= world.rows_held());
+            world.wake();
+            world.turn_until(sleep(Duration::from_millis(1))).await;
+            assert_valid(&world.conversation.messages);
+            Ok(())
+        })?;
+    }
 }

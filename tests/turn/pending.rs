@@ -8,6 +8,7 @@ use unbacked::turn::draft::Act;
 use unbacked::turn::event::Event;
 use unbacked::turn::exit::{Status, Stop};
 use unbacked::turn::guard::Ruling;
+use unbacked::turn::message::Message;
 use unbacked::turn::pending::{Missing, Pending, PendingEntry};
 use unbacked::turn::ports::Failure;
 
@@ -149,6 +150,17 @@ fn p5_pending_state_survives_the_turn_and_the_process() {
     let mut pending = Pending::default();
     back.pending.entries().cloned().for_each(|entry| pending.restore(entry));
     assert_eq!(pending, back.pending);
+}
+
+#[test]
+fn c3_pending_state_and_the_last_report_do_not_live_in_the_messages_that_compaction_folds() {
+    let mut game = with_pending();
+    game.conversation.messages = vec![Message::Summary { facts: "changes so far: none".into() }];
+    game.turn("engineer");
+    let (block, messages) = game.prompts.last().expect("asked");
+    assert!(block.as_ref().is_some_and(|block| block.contains("Acme")));
+    let Message::User { report: Some(report), .. } = &messages[1] else { panic!("no opening report") };
+    assert!(report.contains("0 of 1 applied") && report.contains("FAILED — missing: title"), "{report}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use unbacked::turn::draft::{Act, CallKey, Fate, Intent, Observed};
 use unbacked::turn::event::Event;
 use unbacked::turn::exit::{Status, Stop};
 use unbacked::turn::message::ToolResult;
-use unbacked::turn::ports::{Failure, Outcome, Verdict};
+use unbacked::turn::ports::{Failure, Outcome, Verdict, WriteCheck};
 
 use crate::play::{Game, Play};
 use crate::say::{self, CREATE, DELETE, DISCARD, READ, UPDATE, call, calls, calls_of, done, failed, row};
@@ -61,6 +61,15 @@ fn v1_reads_and_calls_that_did_not_commit_are_not_verified() {
         Game::new().replies([calls_of(&[READ, CREATE])]).plays([Play::fails(done(json!({}))), Play::fails(failed(Failure::Schema, "no"))]);
     game.turn("hello");
     assert_eq!(game.checks.len(), 0);
+}
+
+#[test]
+fn v2_the_verifier_is_told_ids_and_owner_s_section_and_no_field_values() {
+    let mut game = Game::new().replies([calls([call(CREATE, json!({"title": "Engineer"}))])]);
+    game = game.plays([Play::says(done(json!({"created_ids": [4], "title": "Engineer"})), &[row(Act::Create, "experiences", 4)])]);
+    game.turn("hello");
+    let intent = Intent { act: Act::Create, section: "experiences".into(), ids: vec![4] };
+    assert_eq!(game.checks, [WriteCheck { key: KEY, tool: CREATE.into(), intent }]);
 }
 
 #[test]
