@@ -15,7 +15,6 @@ use tokio::time::{Instant, timeout_at};
 use super::bounds::Settings;
 use super::draft::CallKey;
 use super::exit::TurnRecord;
-use super::guard::Consulted;
 use super::machine::{Fact, Flow, Interrupt, Machine, Save, Step};
 use super::message::Call;
 use super::ports::{Chunk, Failure, Guard, Ledger, Memory, Model, Outcome, PortError, ReplyStream, Sink, Tools, Verdict, Verifier};
@@ -76,7 +75,7 @@ where
                 let guard_limit = limits.guard;
                 let asked = timeout(guard_limit, guard.consult(machine.view()));
                 match limits.work(asked).await {
-                    Ok(consulted) => Fact::Consulted(consulted.unwrap_or_else(|| Consulted::accept("the guard ran out of time (J6)"))),
+                    Ok(consulted) => Fact::Consulted(consulted.unwrap_or_else(|| guard.out_of_time(machine.view()))),
                     Err(by) => Fact::Interrupted(by),
                 }
             }
