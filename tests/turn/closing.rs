@@ -281,6 +281,8 @@ fn g1_where_the_mark_cannot_be_stored_no_correction_is_sent() {
     assert!(matches!(record.stop, Stop::Memory { .. }));
     assert_eq!((game.corrections().len(), record.corrections), (0, 0));
     assert!(!game.events.iter().any(|event| matches!(event, Event::Corrected { .. })));
+    game.rulings.push_back(unfinished("experiences"));
+    assert_eq!(game.turn("and you?").corrections, 1, "the entry was not confronted yet");
 }
 
 #[test]
