@@ -1,0 +1,83 @@
+//! A finished run as plain data: all that the oracle is given.
+
+use crate::turn::bounds::Settings;
+use crate::turn::draft::{Act, CallKey, RowChange};
+use crate::turn::event::Event;
+use crate::turn::exit::TurnRecord;
+use crate::turn::message::Message;
+use crate::turn::pending::PendingEntry;
+
+use super::changes::DbChange;
+use super::claims::Label;
+
+/// One turn of a run.
+#[derive(Clone, Debug, Default)]
+pub struct TurnFacts {
+    /// The trace.
+    pub events: Vec<Event>,
+    /// The labels of each reply that was sent, in order of the model calls.
+    pub said: Vec<Vec<Label>>,
+    /// What each call changed.
+    pub by_call: Vec<(CallKey, Vec<DbChange>)>,
+    /// Whether every change was audited in its own transaction.
+    pub audited_in_same_transaction: bool,
+    /// What each request broke, by rule of the wire.
+    pub violations: Vec<String>,
+    /// Harness blocks found in each request, and how many of those the harness wrote.
+    pub harness_blocks: Vec<(usize, usize)>,
+    /// How long the turn took, in virtual milliseconds.
+    pub elapsed_ms: u64,
+    /// What the user had asked for or approved when the turn began.
+    pub authorised: Vec<(Act, String)>,
+    /// Pending entries as they are stored after the turn.
+    pub pending: Vec<PendingEntry>,
+    /// The stored record of the turn.
+    pub record: Option<TurnRecord>,
+}
+
+/// A whole run.
+#[derive(Clone, Debug)]
+pub struct RunFacts {
+    /// The limits it ran under.
+    pub settings: Settings,
+    /// Judge calls that one consultation of the policy can make.
+    pub guard_calls: u32,
+    /// `full` with a faithful judge: lies, stalls, false alarms and provoked writes are findings too.
+    pub faithful: bool,
+    /// Whether the policy has the state guard, whose rulings are then held against the table (I10).
+    pub state_guard: bool,
+    /// Whether the policy may withhold a nudge where a reader found nothing to object to (G4).
+    pub withholds: bool,
+    /// Whether the standing wish was met at the end of the fair phase; `None` where there was none.
+    pub wish_met: Option<bool>,
+    /// The user.
+    pub user: i64,
+    /// Text that only another user's rows hold.
+    pub foreign_marker: String,
+    /// The turns.
+    pub turns: Vec<TurnFacts>,
+    /// The stored transcript at the end.
+    pub messages: Vec<Message>,
+    /// The audit trail at the end.
+    pub trail: Vec<(CallKey, RowChange)>,
+    /// Wishes that were never met and that the user was never told of.
+    pub lost_wishes: u32,
+}
+
+/// Something that must not be.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Finding {
+    /// Which invariant, such as `I4`; or a measure that has to be zero.
+    pub invariant: String,
+    /// In which turn, counted from 1; 0 for the run.
+    pub turn: u32,
+    /// One sentence for a person.
+    pub message: String,
+}
+
+impl TurnFacts {
+    /// All rows that calls changed in this turn.
+    pub fn changes(&self) -> impl Iterator<Item = &DbChange> {
+        self.by_call.iter().flat_map(|(_, changes)| changes)
+    }
+}

@@ -1,0 +1,101 @@
+//! What a campaign came to: counts by policy and persona, and the first findings.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::oracle::measures::Measures;
+use crate::sim::outcome::{Found, Outcome};
+
+/// How many findings are kept whole; all are counted.
+const KEPT: usize = 1000;
+
+/// What a campaign came to.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    runs: u64,
+    failed_runs: u64,
+    findings: u64,
+    /// Counts by policy and persona.
+    pub cells: BTreeMap<(String, String), Cell>,
+    /// The first findings, with the policy and persona of their run.
+    pub kept: Vec<(String, String, Found)>,
+    /// How often each invariant was violated.
+    pub by_invariant: BTreeMap<String, u64>,
+    /// Interesting states that were reached.
+    pub reach: BTreeMap<String, u64>,
+    /// How often each invariant was judged on a case that could have broken it.
+    pub premises: BTreeMap<&'static str, u64>,
+}
+
+/// One policy with one persona.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    /// Runs.
+    pub runs: u64,
+    /// Runs with a finding.
+    pub failed: u64,
+    /// Counts.
+    pub measures: Measures,
+}
+
+impl Summary {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in a run.
+    pub fn add(&mut self, outcome: &Outcome) {
+        self.runs += 1;
+        let cell = self.cells.entry((outcome.policy.clone(), outcome.persona.clone())).or_default();
+        cell.runs += 1;
+        cell.measures.add(&outcome.measures);
+        if !outcome.findings.is_empty() {
+            cell.failed += 1;
+            self.failed_runs += 1;
+        }
+        for found in &outcome.findings {
+            self.findings += 1;
+            *self.by_invariant.entry(found.invariant.clone()).or_default() += 1;
+            if self.kept.len() < KEPT {
+                self.kept.push((outcome.policy.clone(), outcome.persona.clone(), found.clone()));
+            }
+        }
+        for (mark, count) in &outcome.reach {
+            *self.reach.entry(mark.clone()).or_default() += count;
+        }
+        for (invariant, count) in &outcome.premises {
+            *self.premises.entry(invariant).or_default() += count;
+        }
+    }
+
+    /// Runs so far.
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// Findings so far.
+    pub fn findings(&self) -> u64 {
+        self.findings
+    }
+
+    /// Runs with a finding.
+    pub fn failed_runs(&self) -> u64 {
+        self.failed_runs
+    }
+
+    /// The policies, in order.
+    pub fn policies(&self) -> BTreeSet<&str> {
+        self.cells.keys().map(|(policy, _)| policy.as_str()).collect()
+    }
+
+    /// All counts of a policy.
+    pub fn of_policy(&self, policy: &str) -> Cell {
+        let mut all = Cell::default();
+        for (_, cell) in self.cells.iter().filter(|((name, _), _)| name == policy) {
+            all.runs += cell.runs;
+            all.failed += cell.failed;
+            all.measures.add(&cell.measures);
+        }
+        all
+    }
+}

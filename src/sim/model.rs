@@ -1,0 +1,238 @@
+//! The simulated provider behind the loop's model port: every request goes through the real encoder and the strict validator, every reply
+//! leaves as provider bytes, in whatever chunks, and comes back through the real decoder.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use crate::oracle::claims::Label;
+use crate::turn::message::Message;
+use crate::turn::ports::{Chunk, Model, ModelFault, Prompt, ReplyStream};
+use crate::turn::report::RESERVED;
+use crate::wire::Dialect;
+use crate::wire::decode::{Decoder, classify};
+use crate::wire::encode::Encoder;
+use crate::wire::speak::{error_body, speak};
+use crate::wire::strict::{self, Endpoint};
+
+use super::actor::Scene;
+use super::choices::{Choices, Stream};
+use super::moves::{MOVES, Move};
+use super::reply::Scripted;
+use super::scenario::{ScriptReply, Then};
+use super::stage::Stage;
+
+/// What the provider saw of one request, for the oracle.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Rules of the wire that it broke, in either dialect (I6).
+    pub violations: Vec<String>,
+    /// Harness blocks in it, and how many of those the harness wrote (I12).
+    pub harness_blocks: (usize, usize),
+}
+
+/// Who decides what the model says.
+#[derive(Clone, Debug)]
+pub enum Mind {
+    /// A move.
+    Move(&'static Move),
+    /// A written script, then something else.
+    Script {
+        /// Replies still to come.
+        replies: VecDeque<ScriptReply>,
+        /// What comes when there are no more.
+        then: Then,
+        /// The last one, for [`Then::Repeat`].
+        last: Option<ScriptReply>,
+    },
+}
+
+/// All that the simulated model keeps.
+#[derive(Debug)]
+pub struct SimModel {
+    /// The hidden stage.
+    pub stage: Rc<RefCell<Stage>>,
+    /// All decisions.
+    pub choices: Rc<RefCell<Choices>>,
+    /// Who decides.
+    pub mind: Mind,
+    /// Model calls of this turn so far.
+    pub calls: u32,
+    /// Labels of each reply of this turn that was sent.
+    pub said: Vec<Vec<Label>>,
+    /// What earlier turns truly did.
+    pub done_before: Vec<(crate::turn::draft::Act, String, u32)>,
+    /// A row of another user.
+    pub foreign: (String, i64),
+    /// What was seen of each request of this turn.
+    pub requests: Vec<Request>,
+    dialect: Dialect,
+    encoders: [(Endpoint, Encoder); 2],
+    chunking: u32,
+    number: u32,
+}
+
+/// A reply on its way: provider bytes in chunks, decoded as they are asked for.
+#[derive(Debug)]
+pub struct SimStream {
+    chunks: VecDeque<Vec<u8>>,
+    decoder: Decoder,
+    ready: VecDeque<Chunk>,
+}
+
+impl SimModel {
+    /// For one run.
+    pub fn new(dialect: Dialect, stage: Rc<RefCell<Stage>>, choices: Rc<RefCell<Choices>>, foreign: (String, i64)) -> Self {
+        let chunking = choices.borrow_mut().below(Stream::Order, 8);
+        let encoder = |dialect, model: &str| (Endpoint::ours(dialect), Encoder::new(dialect, model));
+        Self {
+            stage,
+            choices,
+            mind: Mind::Move(&MOVES[0]),
+            calls: 0,
+            said: Vec::new(),
+            done_before: Vec::new(),
+            foreign,
+            requests: Vec::new(),
+            dialect,
+            encoders: [encoder(Dialect::Anthropic, "claude-sonnet-4-6"), encoder(Dialect::OpenaiChat, "gpt-4o")],
+            chunking,
+            number: 0,
+        }
+    }
+
+    /// A new turn begins.
+    pub fn begin_turn(&mut self, mind: Mind) {
+        self.mind = mind;
+        self.calls = 0;
+        self.said.clear();
+        self.requests.clear();
+    }
+
+    /// I6, in both dialects. The answer of the provider that is spoken with, where it refuses.
+    fn receive(&mut self, prompt: &Prompt<'_>) -> Option<(u16, Vec<u8>)> {
+        let mut request = Request { harness_blocks: (0, harness_blocks_written(prompt)), ..Request::default() };
+        let mut refusal = None;
+        for (endpoint, encoder) in &mut self.encoders {
+            let body = encoder.request(prompt);
+            let verdict = strict::check(endpoint, &body);
+            let mine = endpoint.dialect == self.dialect;
+            if mine {
+                request.harness_blocks.0 = harness_blocks_in(&body);
+                refusal = verdict.refusal();
+            }
+            let dialect = endpoint.dialect;
+            request.violations.extend(verdict.violations.iter().map(|broken| format!("{dialect}: {} at {}", broken.rule, broken.place)));
+        }
+        self.requests.push(request);
+        refusal
+    }
+
+    fn decide(&mut self, prompt: &Prompt<'_>) -> Decision {
+        let stage = self.stage.borrow();
+        let mut choices = self.choices.borrow_mut();
+        let (a_move, scripted) = match &mut self.mind {
+            Mind::Move(a_move) => (*a_move, None),
+            Mind::Script { replies, then, last } => (&MOVES[0], next_of(replies, *then, last)),
+        };
+        if let Some(reply) = scripted {
+            return Decision { scripted: reply.build(stage.lang), status: reply.status, cut_at: reply.cut_at };
+        }
+        let scene = Scene { prompt, stage: &stage, a_move, calls: self.calls, done_before: &self.done_before, foreign: &self.foreign };
+        Decision { scripted: scene.reply(&mut choices), status: None, cut_at: None }
+    }
+}
+
+struct Decision {
+    scripted: Scripted,
+    status: Option<u16>,
+    cut_at: Option<usize>,
+}
+
+fn next_of(replies: &mut VecDeque<ScriptReply>, then: Then, last: &mut Option<ScriptReply>) -> Option<ScriptReply> {
+    let next = match replies.front_mut() {
+        Some(front) if front.repeat > 1 => {
+            front.repeat -= 1;
+            Some(front.clone())
+        }
+        Some(_) => replies.pop_front(),
+        None if then == Then::Repeat => last.clone(),
+        None => None,
+    };
+    if next.is_some() {
+        last.clone_from(&next);
+    }
+    next
+}
+
+impl Model for SimModel {
+    type Stream<'a> = SimStream;
+
+    async fn ask<'a>(&'a mut self, prompt: Prompt<'_>) -> Result<SimStream, ModelFault> {
+        if let Some((status, body)) = self.receive(&prompt) {
+            return Err(classify(status, &body, None));
+        }
+        let decision = self.decide(&prompt);
+        self.calls += 1;
+        self.number += 1;
+        if let Some(status) = decision.status {
+            self.said.push(Vec::new());
+            return Err(classify(status, &error_body(self.dialect, "api_error", "scripted"), None));
+        }
+        let input = prompt.messages.len() as u64 * 60;
+        let scripted = decision.scripted.begin_on_new_line(self.calls > 1).done(self.number, input);
+        self.said.push(scripted.labels);
+        let mut bytes: Vec<Vec<u8>> = speak(self.dialect, &scripted.reply, 24 + self.chunking as usize * 8);
+        if let Some(most) = decision.cut_at {
+            let mut whole = bytes.concat();
+            whole.truncate(most);
+            bytes = vec![whole];
+        }
+        let chunks = if self.chunking < 2 { recut(bytes, &mut self.choices.borrow_mut()) } else { vec![bytes.concat()] };
+        Ok(SimStream { chunks: chunks.into(), decoder: Decoder::new(self.dialect), ready: VecDeque::new() })
+    }
+}
+
+/// The same bytes in chunks of one size, which falls inside characters and escapes.
+fn recut(frames: Vec<Vec<u8>>, choices: &mut Choices) -> Vec<Vec<u8>> {
+    let size = 3 + choices.below(Stream::Order, 61) as usize;
+    frames.concat().chunks(size).map(<[u8]>::to_vec).collect()
+}
+
+impl ReplyStream for SimStream {
+    async fn next(&mut self) -> Result<Chunk, ModelFault> {
+        loop {
+            if let Some(chunk) = self.ready.pop_front() {
+                return Ok(chunk);
+            }
+            let chunks = match self.chunks.pop_front() {
+                Some(bytes) => self.decoder.feed(&bytes)?,
+                None => self.decoder.end()?,
+            };
+            self.ready.extend(chunks);
+        }
+    }
+}
+
+/// Harness blocks that the transcript holds by the harness's own hand.
+fn harness_blocks_written(prompt: &Prompt<'_>) -> usize {
+    let in_messages: usize = prompt
+        .messages
+        .iter()
+        .map(|message| match message {
+            Message::User { report, .. } | Message::Results { report, .. } => report.as_deref().map_or(0, count_blocks),
+            Message::Correction { text } => count_blocks(text),
+            Message::Summary { facts } => count_blocks(facts),
+            Message::Assistant { .. } => 0,
+        })
+        .sum();
+    in_messages + prompt.pending.map_or(0, count_blocks)
+}
+
+fn harness_blocks_in(body: &[u8]) -> usize {
+    count_blocks(&String::from_utf8_lossy(body))
+}
+
+fn count_blocks(text: &str) -> usize {
+    RESERVED.iter().map(|name| text.matches(&format!("<{name}>")).count()).sum()
+}

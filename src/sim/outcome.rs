@@ -1,0 +1,79 @@
+//! What a run came to, as plain data: the JSON line of harness results.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::oracle::measures::Measures;
+
+/// The version of the line.
+pub const VERSION: u32 = 1;
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The format's version.
+    pub version: u32,
+    /// The run's seed.
+    pub seed: u64,
+    /// The scenario's id, for a scripted run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    /// The guard policy.
+    pub policy: String,
+    /// The persona.
+    pub persona: String,
+    /// The provider's dialect.
+    pub dialect: String,
+    /// The kinds of fault that were on.
+    pub faults: Vec<String>,
+    /// The last value of the chain over the run's events.
+    pub trace_hash: String,
+    /// A summary of each turn.
+    pub turns: Vec<TurnSummary>,
+    /// What must not be.
+    pub findings: Vec<Found>,
+    /// The counts.
+    pub measures: Measures,
+    /// Interesting states that were reached, and how often.
+    #[serde(skip)]
+    pub reach: BTreeMap<String, u64>,
+    /// How often each invariant was judged on a case that could have broken it.
+    #[serde(skip)]
+    pub premises: BTreeMap<&'static str, u64>,
+    /// Whether the loop stopped for the fair phase's wish: `None` where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wish_met: Option<bool>,
+}
+
+/// A turn in a line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TurnSummary {
+    /// From facts alone.
+    pub status: String,
+    /// Why it stopped.
+    pub stop: String,
+    /// Rows changed.
+    pub changed_rows: u32,
+    /// Corrections.
+    pub corrections: u32,
+    /// Model replies.
+    pub iterations: u32,
+    /// Model calls.
+    pub model_calls: u32,
+    /// Virtual milliseconds.
+    pub virtual_ms: u64,
+}
+
+/// A finding, with the command that shows it again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// Which invariant.
+    pub invariant: String,
+    /// In which turn, counted from 1; 0 for the run.
+    pub turn: u32,
+    /// One sentence for a person.
+    pub message: String,
+    /// The command that repeats it.
+    pub replay: String,
+}

@@ -1,0 +1,516 @@
+//! One run, from a plan to an outcome: a hostile phase, then a fair one in which the model is honest and the user's standing wish has to be
+//! done.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::rc::Rc;
+use std::str::FromStr;
+use std::task::Poll;
+
+use tokio::time::Instant;
+
+use crate::cv::audit::{self, CvLedger};
+use crate::cv::memory::CvMemory;
+use crate::cv::tools::{CvTools, catalogue};
+use crate::cv::verify::CvVerifier;
+use crate::guards::completion::Evidence;
+use crate::guards::policy::{Policy, PolicyName};
+use crate::oracle::claims::Label;
+use crate::oracle::invariants::{Judged, judge};
+use crate::oracle::record::{RunFacts, TurnFacts};
+use crate::turn::bounds::Settings;
+use crate::turn::conversation::Conversation;
+use crate::turn::draft::Act;
+use crate::turn::drive::{Ports, drive};
+use crate::turn::event::Event;
+use crate::turn::exit::TurnRecord;
+use crate::turn::guard::Ruling;
+use crate::turn::machine::Machine;
+use crate::turn::ports::ToolSpec;
+use crate::wire::Dialect;
+
+use super::choices::{Choices, Stream};
+use super::judge::JudgeKind;
+use super::judge_port::PortJudge;
+use super::model::{Mind, SimModel};
+use super::moves::{MOVES, Move};
+use super::outcome::{self, Found, Outcome, TurnSummary};
+use super::person;
+use super::persona::{self, Persona};
+use super::plan::Plan;
+use super::scenario::{Script, ScriptTurn};
+use super::speech::{Ask, ask};
+use super::stage::{Stage, Stance};
+use super::world::{FOREIGN_MARKER, Trace, USER, WatchedTools, World};
+
+/// Standing instructions of the simulated agent.
+pub const SYSTEM: &str = "You keep the user's CV. Use the tools to read and change it. Describe nothing as done that a turn report does not list \
+as applied.";
+
+const CONVERSATION: i64 = 1;
+const FAIR_TURNS: usize = 3;
+
+/// A run with everything that can be told of it.
+#[derive(Debug)]
+pub struct Run {
+    /// What it came to.
+    pub outcome: Outcome,
+    /// All events and labels, turn by turn.
+    pub turns: Vec<TurnFacts>,
+    /// All decisions that were taken.
+    pub choices: Vec<u32>,
+    /// The move of each turn.
+    pub moves: Vec<&'static str>,
+}
+
+/// A plan whose names are known.
+pub struct Checked<'p> {
+    plan: &'p Plan,
+    policy: PolicyName,
+    evidence: Evidence,
+    judge: JudgeKind,
+    dialect: Dialect,
+    persona: Option<&'static Persona>,
+    settings: Settings,
+}
+
+/// Runs a plan in a world.
+///
+/// # Errors
+/// A sentence for the user: an unknown name in the plan, or a database that fails.
+pub fn run(plan: &Plan, world: &World) -> Result<Run, String> {
+    let checked = check(plan)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
+    runtime.block_on(play(&checked, world))
+}
+
+/// Reads the names in a plan.
+///
+/// # Errors
+/// A sentence for the user: which name is unknown, and which there are.
+pub fn check(plan: &Plan) -> Result<Checked<'_>, String> {
+    let policy = PolicyName::from_str(&plan.policy)?;
+    let persona = persona::by_name(&plan.persona);
+    if persona.is_none() && plan.script.is_none() {
+        let names: Vec<&str> = persona::PERSONAS.iter().map(|persona| persona.name).collect();
+        return Err(format!("there is no persona `{}`; there are {}", plan.persona, names.join(", ")));
+    }
+    let mut settings = plan.settings.clone();
+    settings.parts = policy.parts();
+    Ok(Checked {
+        plan,
+        policy,
+        evidence: Evidence::from_str(&plan.evidence)?,
+        judge: JudgeKind::from_str(&plan.judge).map_err(|error| error.to_string())?,
+        dialect: Dialect::from_str(&plan.dialect)?,
+        persona,
+        settings,
+    })
+}
+
+/// All parts of a run in progress.
+struct Play<'p> {
+    checked: &'p Checked<'p>,
+    world: &'p World,
+    choices: Rc<RefCell<Choices>>,
+    stage: Rc<RefCell<Stage>>,
+    conversation: Conversation,
+    model: SimModel,
+    tools: WatchedTools,
+    guard: Policy<PortJudge>,
+    trace: Trace,
+    catalogue: &'static [ToolSpec],
+    on: Vec<&'static Move>,
+    turns: Vec<TurnFacts>,
+    moves: Vec<&'static str>,
+    reach: BTreeMap<String, u64>,
+}
+
+async fn play(checked: &Checked<'_>, world: &World) -> Result<Run, String> {
+    let script = checked.plan.script.as_ref();
+    let broken = |error: rusqlite::Error| format!("the simulated database failed: {error}");
+    let mut play = Play::new(checked, world).map_err(broken)?;
+    let fair_wish = match script {
+        Some(script) => {
+            for turn in &script.turn {
+                play.scripted_turn(script, turn).await.map_err(broken)?;
+            }
+            None
+        }
+        None => {
+            play.hostile_phase().await.map_err(broken)?;
+            play.fair_phase().await.map_err(broken)?
+        }
+    };
+    play.finish(fair_wish)
+}
+
+impl<'p> Play<'p> {
+    fn new(checked: &'p Checked<'p>, world: &'p World) -> rusqlite::Result<Self> {
+        let plan = checked.plan;
+        let mut choices = plan.choices.clone().map_or_else(|| Choices::random(plan.seed), Choices::replay);
+        let script = plan.script.as_ref();
+        let foreign = world.begin(script.map(|script| script.rows.as_slice()).unwrap_or_default())?;
+        let (lang, on) = match (script, checked.persona) {
+            (Some(script), _) => (script.lang, Vec::new()),
+            (None, Some(persona)) => (persona.language(&mut choices), persona.swarm(&mut choices)),
+            (None, None) => (super::speech::Lang::En, Vec::new()),
+        };
+        let edits_percent = if script.is_none() && choices.chance(Stream::User, 10) { 20 } else { 0 };
+        let choices = Rc::new(RefCell::new(choices));
+        let stage = Rc::new(RefCell::new(Stage::new(lang)));
+        let judge = PortJudge { kind: checked.judge, choices: Rc::clone(&choices) };
+        let with_tools = script.is_none_or(|script| script.tools);
+        Ok(Self {
+            checked,
+            world,
+            conversation: Conversation::new(SYSTEM),
+            model: SimModel::new(checked.dialect, Rc::clone(&stage), Rc::clone(&choices), foreign),
+            tools: WatchedTools {
+                tools: CvTools::new(world.store.clone(), USER, CONVERSATION),
+                store: world.store.clone(),
+                tap: Rc::clone(&world.tap),
+                by_call: Vec::new(),
+                audited: true,
+                choices: Rc::clone(&choices),
+                edits_percent,
+                edits: 0,
+            },
+            guard: Policy::new(checked.policy, checked.evidence, judge),
+            trace: Trace::default(),
+            catalogue: if with_tools { catalogue() } else { &[] },
+            choices,
+            stage,
+            on,
+            turns: Vec::new(),
+            moves: Vec::new(),
+            reach: BTreeMap::new(),
+        })
+    }
+
+    async fn hostile_phase(&mut self) -> rusqlite::Result<()> {
+        let turns = 2 + self.choices.borrow_mut().below(Stream::User, 4);
+        for _ in 0..turns {
+            let words = {
+                let (mut stage, mut choices) = (self.stage.borrow_mut(), self.choices.borrow_mut());
+                person::speak(&mut stage, &mut choices, &self.world.store, USER)?
+            };
+            let a_move = match self.checked.persona {
+                Some(persona) => persona.draw(&mut self.choices.borrow_mut(), &self.on),
+                None => &MOVES[0],
+            };
+            let cancel_at = {
+                let mut choices = self.choices.borrow_mut();
+                choices.chance(Stream::User, 4).then(|| 1 + choices.below(Stream::User, 24))
+            };
+            self.turn(&words, Mind::Move(a_move), a_move.name, cancel_at).await?;
+        }
+        Ok(())
+    }
+
+    /// Faults off, model honest: the loop must get the standing wish done (I14). `None` where the user wants nothing any more.
+    async fn fair_phase(&mut self) -> rusqlite::Result<Option<bool>> {
+        self.tools.edits_percent = 0;
+        self.stage.borrow_mut().fair = true;
+        if !self.prepare_fair_wish()? && self.conversation.pending.is_empty() {
+            return Ok(None);
+        }
+        for _ in 0..FAIR_TURNS {
+            let words = self.fair_words();
+            self.turn(&words, Mind::Move(&MOVES[0]), "honest", None).await?;
+            if !self.prepare_fair_wish()? && self.conversation.pending.is_empty() {
+                return Ok(Some(true));
+            }
+        }
+        Ok(Some(false))
+    }
+
+    /// Leaves in the wish what is not done yet, all of it told and approved. False where nothing is left.
+    fn prepare_fair_wish(&mut self) -> rusqlite::Result<bool> {
+        let mut stage = self.stage.borrow_mut();
+        stage.awaiting = false;
+        let Some(wish) = &mut stage.wish else { return Ok(false) };
+        wish.withheld.clear();
+        wish.drop_what_is_met(&self.world.store, USER)?;
+        let open = !wish.items.is_empty();
+        if !open {
+            stage.wish = None;
+        }
+        Ok(open)
+    }
+
+    fn fair_words(&self) -> String {
+        let mut stage = self.stage.borrow_mut();
+        let line = match &stage.wish {
+            Some(wish) => Ask::Wish { act: wish.act, section: wish.section.clone(), details: wish.details() },
+            None => Ask::Cancel,
+        };
+        stage.stance = if stage.wish.is_some() { Stance::Confirms } else { Stance::Cancels };
+        ask(stage.lang, &line, 0)
+    }
+
+    async fn scripted_turn(&mut self, script: &Script, turn: &ScriptTurn) -> rusqlite::Result<()> {
+        {
+            let mut stage = self.stage.borrow_mut();
+            if let Some(wish) = &turn.wish {
+                stage.wish = Some(wish.clone());
+                stage.topic.clone_from(&wish.section);
+            }
+            let stance = if stage.wish.is_some() { Stance::Wants } else { Stance::Talks };
+            stage.stance = turn.stance.unwrap_or(stance);
+            if stage.stance == Stance::Confirms {
+                stage.awaiting = false;
+            }
+            stage.lang = script.lang;
+        }
+        let mind = Mind::Script { replies: turn.reply.clone().into(), then: turn.then, last: None };
+        self.turn(&turn.user, mind, "scripted", turn.cancel_at).await
+    }
+
+    async fn turn(&mut self, words: &str, mind: Mind, move_name: &'static str, cancel_at: Option<u32>) -> rusqlite::Result<()> {
+        let authorised = self.authorised();
+        self.model.begin_turn(mind);
+        self.tools.by_call.clear();
+        self.tools.audited = true;
+        self.trace.events.clear();
+        let start = Instant::now();
+        self.drive(words, cancel_at).await;
+        self.moves.push(move_name);
+        let memory = CvMemory::new(self.world.store.clone(), CONVERSATION);
+        let turn = self.conversation.turn;
+        let facts = TurnFacts {
+            events: std::mem::take(&mut self.trace.events),
+            said: self.model.said.clone(),
+            by_call: std::mem::take(&mut self.tools.by_call),
+            audited_in_same_transaction: self.tools.audited,
+            violations: self.model.requests.iter().flat_map(|request| request.violations.clone()).collect(),
+            harness_blocks: self.model.requests.iter().map(|request| request.harness_blocks).collect(),
+            elapsed_ms: start.elapsed().as_millis() as u64,
+            authorised,
+            pending: memory.pending().unwrap_or_default(),
+            record: memory.record(turn).unwrap_or_default(),
+        };
+        self.after_turn(&facts);
+        self.turns.push(facts);
+        Ok(())
+    }
+
+    async fn drive(&mut self, words: &str, cancel_at: Option<u32>) -> TurnRecord {
+        let store = &self.world.store;
+        let (mut verifier, mut ledger, mut memory) = (
+            CvVerifier::new(store.clone(), USER, CONVERSATION),
+            CvLedger::new(store.clone(), CONVERSATION),
+            CvMemory::new(store.clone(), CONVERSATION),
+        );
+        let mut machine = Machine::open(&mut self.conversation, self.catalogue, &self.checked.settings, words);
+        let ports = Ports {
+            model: &mut self.model,
+            tools: &mut self.tools,
+            verifier: &mut verifier,
+            ledger: &mut ledger,
+            memory: &mut memory,
+            guard: &mut self.guard,
+            sink: &mut self.trace,
+        };
+        drive(&mut machine, ports, cancelled_at(cancel_at)).await
+    }
+
+    /// What the user has asked for or approved as this turn begins.
+    fn authorised(&self) -> Vec<(Act, String)> {
+        let stage = self.stage.borrow();
+        let wish = stage.wish.as_ref().filter(|wish| stage.authorises(wish.act, &wish.section));
+        wish.map(|wish| (wish.act, wish.section.clone())).into_iter().collect()
+    }
+
+    /// What the person hears, what a recap may tell, and which interesting states were reached.
+    fn after_turn(&mut self, facts: &TurnFacts) {
+        let labels: Vec<Label> = facts.said.iter().flatten().cloned().collect();
+        person::listen(&mut self.stage.borrow_mut(), labels);
+        for change in facts.changes() {
+            let done = &mut self.model.done_before;
+            match done.iter_mut().find(|(act, section, _)| *act == change.act && *section == change.section) {
+                Some((_, _, count)) => *count += 1,
+                None => done.push((change.act, change.section.clone(), 1)),
+            }
+        }
+        for mark in marks_of(facts) {
+            *self.reach.entry(mark).or_default() += 1;
+        }
+        let a_move = self.moves.last().copied().unwrap_or_default();
+        *self.reach.entry(format!("move:{a_move}")).or_default() += 1;
+    }
+
+    fn finish(self, wish_met: Option<bool>) -> Result<Run, String> {
+        let checked = self.checked;
+        let script = checked.plan.script.as_ref();
+        let read = |error: rusqlite::Error| format!("the simulated database failed: {error}");
+        let trail = audit::trail(&self.world.store, CONVERSATION).map_err(read)?;
+        let memory = CvMemory::new(self.world.store.clone(), CONVERSATION);
+        let lost = self.lost_wishes().map_err(read)?;
+        let facts = RunFacts {
+            settings: checked.settings.clone(),
+            guard_calls: checked.policy.judge_calls(),
+            faithful: checked.policy == PolicyName::Full && checked.judge == JudgeKind::Faithful && checked.evidence == Evidence::Ledger,
+            state_guard: matches!(checked.policy, PolicyName::State | PolicyName::Full),
+            withholds: checked.policy == PolicyName::Full && checked.evidence == Evidence::Ledger,
+            wish_met: wish_met.filter(|_| checked.settings.parts.pending),
+            user: USER,
+            foreign_marker: FOREIGN_MARKER.into(),
+            turns: self.turns,
+            messages: memory.messages().map_err(|error| error.to_string())?,
+            trail: trail.into_iter().map(|row| (row.key, row.change)).collect(),
+            lost_wishes: lost,
+        };
+        let mut judged = judge(&facts);
+        if let Some(script) = script {
+            judged.findings.extend(super::expect::unmet(script, &facts, &judged.measures, &self.world.store));
+        }
+        let outcome = outcome_of(checked, &facts, judged, &self.trace, self.reach, wish_met);
+        let choices = self.choices.borrow().drawn().to_vec();
+        Ok(Run { outcome, turns: facts.turns, choices, moves: self.moves })
+    }
+
+    /// A standing wish that is not there, and that the user was never told had failed.
+    fn lost_wishes(&self) -> rusqlite::Result<u32> {
+        let stage = self.stage.borrow();
+        let Some(wish) = &stage.wish else { return Ok(0) };
+        if !matches!(stage.stance, Stance::Wants | Stance::Confirms) || wish.is_met(&self.world.store, USER)? {
+            return Ok(0);
+        }
+        let told = stage.heard.iter().any(|label| {
+            matches!(label, Label::Denies(_) | Label::ReportsFailure(_) | Label::Asks | Label::AwaitsApproval | Label::Negates)
+        });
+        Ok(u32::from(!told))
+    }
+}
+
+/// Resolves when it is polled for the `at`th time: a user who cancels at that await point.
+fn cancelled_at(at: Option<u32>) -> impl Future<Output = ()> {
+    let mut left = at.unwrap_or(u32::MAX);
+    poll_fn(move |_| {
+        left = if left == u32::MAX { left } else { left - 1 };
+        if left == 0 { Poll::Ready(()) } else { Poll::Pending }
+    })
+}
+
+fn outcome_of(
+    checked: &Checked<'_>,
+    facts: &RunFacts,
+    judged: Judged,
+    trace: &Trace,
+    reach: BTreeMap<String, u64>,
+    wish_met: Option<bool>,
+) -> Outcome {
+    let plan = checked.plan;
+    let replay = replay_command(plan);
+    let found = |finding: crate::oracle::record::Finding| Found {
+        invariant: finding.invariant,
+        turn: finding.turn,
+        message: finding.message,
+        replay: replay.clone(),
+    };
+    Outcome {
+        version: outcome::VERSION,
+        seed: plan.seed,
+        scenario: plan.script.as_ref().map(|script| script.id.clone()),
+        policy: plan.policy.clone(),
+        persona: plan.persona.clone(),
+        dialect: plan.dialect.clone(),
+        faults: Vec::new(),
+        trace_hash: trace.hash(),
+        turns: facts.turns.iter().filter_map(|turn| turn.record.as_ref().map(|record| summary(record, turn))).collect(),
+        findings: judged.findings.into_iter().map(found).collect(),
+        measures: judged.measures,
+        reach,
+        premises: judged.premises,
+        wish_met,
+    }
+}
+
+fn replay_command(plan: &Plan) -> String {
+    if let Some(script) = &plan.script {
+        return format!("unbacked sim sims/cases/{}.toml --policy {}", script.id, plan.policy);
+    }
+    let mut command =
+        format!("unbacked replay {} --policy {} --persona {} --dialect {}", plan.seed, plan.policy, plan.persona, plan.dialect);
+    if plan.judge != "faithful" {
+        command.push_str(&format!(" --judge {}", plan.judge));
+    }
+    if plan.evidence != "ledger" {
+        command.push_str(&format!(" --evidence {}", plan.evidence));
+    }
+    command
+}
+
+fn summary(record: &TurnRecord, facts: &TurnFacts) -> TurnSummary {
+    TurnSummary {
+        status: word_of(&record.status),
+        stop: word_of(&record.stop),
+        changed_rows: facts.changes().count() as u32,
+        corrections: record.corrections,
+        iterations: record.iterations,
+        model_calls: record.model_calls,
+        virtual_ms: facts.elapsed_ms,
+    }
+}
+
+/// The word that a value is serialised as, or its `stop` tag.
+pub fn word_of(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        Ok(value) => value.get("stop").and_then(|stop| stop.as_str()).unwrap_or("?").to_owned(),
+        Err(_) => "?".to_owned(),
+    }
+}
+
+/// Interesting states that a turn reached.
+fn marks_of(facts: &TurnFacts) -> Vec<String> {
+    let mut marks = Vec::new();
+    let mut corrected = false;
+    for event in &facts.events {
+        match event {
+            Event::Ruled { consulted, second_look } => {
+                let objects = matches!(consulted.ruling, Ruling::Object(_));
+                if *second_look {
+                    marks.push(if objects { "correction-defied".into() } else { "correction-obeyed".into() });
+                } else {
+                    marks.push(if objects { "guard-objected".into() } else { "guard-accepted".into() });
+                }
+                if let Some((_, cell)) = consulted.why.rsplit_once("state: ") {
+                    marks.push(format!("cell:{}", cell.split(',').next().unwrap_or(cell)));
+                }
+                if consulted.why.contains("withheld (G4)") {
+                    marks.push("nudge-withheld".into());
+                }
+            }
+            Event::Corrected { objection, .. } => {
+                corrected = true;
+                marks.push(format!("corrected-by:{}", objection.guard));
+            }
+            Event::Settled { fate, .. } => {
+                marks.push(format!("fate:{}", fate_word(fate)));
+                if corrected {
+                    marks.push("write-after-correction".into());
+                }
+            }
+            Event::TurnClosed { record } => {
+                marks.push(format!("stop:{}", word_of(&record.stop)));
+                marks.push(format!("status:{}", word_of(&record.status)));
+            }
+            _ => {}
+        }
+    }
+    marks
+}
+
+fn fate_word(fate: &crate::turn::draft::Fate) -> &'static str {
+    use crate::turn::draft::Fate;
+    match fate {
+        Fate::Applied => "applied",
+        Fate::NoChange => "no_change",
+        Fate::Failed { .. } => "failed",
+        Fate::Unknown { .. } => "unknown",
+    }
+}

@@ -1,0 +1,175 @@
+//! A world for one worker: one database, emptied and filled anew for each run, and the oracle's tap on it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rusqlite::params;
+use serde_json::{Map, Value, json};
+
+use crate::cv::schema::{PROFILE, SECTIONS, section};
+use crate::cv::store::Store;
+use crate::cv::tools::CvTools;
+use crate::oracle::changes::{DbChange, Tap, Watched};
+use crate::turn::draft::CallKey;
+use crate::turn::event::Event;
+use crate::turn::message::Call;
+use crate::turn::ports::{Outcome, Sink, ToolSpec, Tools};
+
+use super::choices::{Choices, Stream};
+use super::scenario::Row;
+
+/// The user whose CV is worked on.
+pub const USER: i64 = 1;
+/// Another user, whose rows nobody may touch.
+pub const OTHER: i64 = 2;
+/// Text that only the other user's rows hold.
+pub const FOREIGN_MARKER: &str = "belongs-to-somebody-else";
+
+/// One worker's database.
+#[derive(Debug)]
+pub struct World {
+    /// The database.
+    pub store: Store,
+    /// What SQLite says of it.
+    pub tap: Rc<RefCell<Tap>>,
+}
+
+impl World {
+    /// A world in memory.
+    ///
+    /// # Errors
+    /// Where SQLite can't make one, with a sentence for the user.
+    pub fn new() -> Result<Self, String> {
+        let store = Store::in_memory().map_err(|error| error.to_string())?;
+        let watched: Vec<Watched> = SECTIONS.iter().map(|section| Watched { table: section.name }).collect();
+        let tap = store.with_mut(|connection| Tap::install(connection, &watched, "audit_change")).map_err(|error| error.to_string())?;
+        Ok(Self { store, tap: Rc::new(RefCell::new(tap)) })
+    }
+
+    /// Empties the world and fills it for a run. Returns a row of the other user.
+    ///
+    /// # Errors
+    /// Where a row does not fit the schema.
+    pub fn begin(&self, rows: &[Row]) -> rusqlite::Result<(String, i64)> {
+        self.store.reset()?;
+        self.store.add_user(USER, "user")?;
+        self.store.add_user(OTHER, "other")?;
+        let foreign = json!({ "name": FOREIGN_MARKER, "level": "expert" });
+        let foreign_id = self.insert("skills", foreign.as_object().unwrap_or(&Map::new()), OTHER)?;
+        for row in rows {
+            let owner = if row.of_other_user { OTHER } else { USER };
+            self.insert(&row.section, &row.values, owner)?;
+        }
+        self.store.with(|connection| self.tap.borrow_mut().reset(connection))?;
+        Ok(("skills".into(), foreign_id))
+    }
+
+    fn insert(&self, name: &str, values: &Map<String, Value>, owner: i64) -> rusqlite::Result<i64> {
+        let unknown = || rusqlite::Error::InvalidParameterName(format!("there is no section or field `{name}`"));
+        let section = section(name).ok_or_else(unknown)?;
+        let known: Vec<(&String, &Value)> = values.iter().filter(|(key, _)| section.field(key).is_some()).collect();
+        if known.len() != values.len() {
+            return Err(unknown());
+        }
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        self.store.with(|connection| {
+            if name == PROFILE {
+                for (key, value) in known {
+                    connection.execute(&format!("UPDATE profile SET {key} = ?1 WHERE user_id = ?2"), params![text(value), owner])?;
+                }
+                return Ok(owner);
+            }
+            let names: String = known.iter().map(|(key, _)| format!(", {key}")).collect();
+            let places: String = (0..known.len()).map(|place| format!(", ?{}", place + 2)).collect();
+            let sql = format!("INSERT INTO {name} (user_id{names}) VALUES (?1{places})");
+            let values = std::iter::once(owner.to_string()).chain(known.iter().map(|(_, value)| text(value)));
+            connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values))?;
+            Ok(connection.last_insert_rowid())
+        })
+    }
+}
+
+/// The CV's tools under the oracle's eyes: after each call, SQLite tells what it changed. Now and then the person edits a row in the
+/// editor before a call.
+pub struct WatchedTools {
+    /// The real tools.
+    pub tools: CvTools,
+    /// The world.
+    pub store: Store,
+    /// What SQLite says.
+    pub tap: Rc<RefCell<Tap>>,
+    /// What each call of this turn changed.
+    pub by_call: Vec<(CallKey, Vec<DbChange>)>,
+    /// Whether all of it was audited in its own transaction.
+    pub audited: bool,
+    /// All decisions.
+    pub choices: Rc<RefCell<Choices>>,
+    /// Of a hundred calls, before how many the person edits a row.
+    pub edits_percent: u32,
+    /// Edits of the person so far.
+    pub edits: u32,
+}
+
+impl WatchedTools {
+    fn edit(&mut self) {
+        self.edits += 1;
+        let edit = "UPDATE profile SET summary = ?1 WHERE user_id = ?2";
+        let text = format!("edited by hand, {} times", self.edits);
+        self.store.with(|connection| {
+            // An edit that fails has edited nothing.
+            let _ = connection.prepare_cached(edit).and_then(|mut statement| statement.execute(params![text, USER]));
+            let _ = self.tap.borrow_mut().settle(connection);
+        });
+    }
+}
+
+impl Tools for WatchedTools {
+    fn catalogue(&self) -> &[ToolSpec] {
+        self.tools.catalogue()
+    }
+
+    async fn run(&mut self, key: CallKey, call: &Call) -> Outcome {
+        let edits = self.choices.borrow_mut().chance(Stream::User, self.edits_percent);
+        if edits {
+            self.edit();
+        }
+        let outcome = self.tools.run(key, call).await;
+        if let Ok(settled) = self.store.with(|connection| self.tap.borrow_mut().settle(connection)) {
+            self.audited &= settled.audited_in_same_transaction;
+            self.by_call.push((key, settled.changes));
+        }
+        outcome
+    }
+}
+
+/// Keeps the trace, and chains a hash over it, a value per event.
+#[derive(Debug)]
+pub struct Trace {
+    /// Events of this turn.
+    pub events: Vec<Event>,
+    chain: blake3::Hash,
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        Self { events: Vec::new(), chain: blake3::hash(b"unbacked trace 1") }
+    }
+}
+
+impl Trace {
+    /// The chain's value now.
+    pub fn hash(&self) -> String {
+        self.chain.to_hex()[..16].to_owned()
+    }
+}
+
+impl Sink for Trace {
+    fn see(&mut self, event: &Event) {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.chain.as_bytes());
+        let bytes = serde_json::to_vec(event).unwrap_or_default();
+        hasher.update(&bytes);
+        self.chain = hasher.finalize();
+        self.events.push(event.clone());
+    }
+}
