@@ -18,7 +18,7 @@ use super::conversation::Conversation;
 use super::draft::{CallKey, Draft, Entry, Fate};
 use super::event::Event;
 use super::exit::{Stop, Tally, TurnRecord};
-use super::guard::{Consulted, Objection, View};
+use super::guard::{About, Consulted, Objection, View};
 use super::message::{Block, Call, Message, Reply, ToolResult};
 use super::pending::PendingEntry;
 use super::ports::{Audited, Chunk, Committed, Failure, ModelFault, Outcome, PortError, Prompt, ToolSpec, Verdict, WriteCheck};
@@ -418,6 +418,9 @@ impl<'c> Machine<'c> {
         if save.iter().chain(&self.turn.saves).any(unsent)
             && let Some(objection) = self.turn.corrected.take()
         {
+            if let (About::Unfinished { section }, Some(Save::Pending(_))) = (&objection.about, &save) {
+                self.conversation.pending.unmark_corrected(section);
+            }
             self.objection_stands(objection);
         }
         match save {

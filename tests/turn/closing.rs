@@ -151,6 +151,22 @@ fn j10_after_the_correction_the_guards_look_once_more_without_correcting() {
         game.shown.iter().map(|shown| (shown.second_look, shown.reply.as_str(), shown.closing.as_str())).collect();
     assert_eq!(looks, [(false, "Saved.", "Saved."), (true, "Saved.Not saved, sorry.", "Not saved, sorry.")]);
     assert_eq!((record.status, record.corrections, record.judge_calls), (Status::Unchanged, 1, 2));
+    let traced: Vec<bool> = game
+        .events
+        .iter()
+        .filter_map(|event| if let Event::Ruled { second_look, .. } = event { Some(*second_look) } else { None })
+        .collect();
+    assert_eq!(traced, [false, true]);
+}
+
+#[test]
+fn j1_any_tool_result_of_the_turn_is_the_evidence_bit() {
+    let mut game = Game::new().replies([text("Hm."), calls_of(&[READ]), text("ok"), calls_of(&["make_coffee"]), text("no")]);
+    for words in ["one", "two", "three", "four"] {
+        game.turn(words);
+    }
+    let bits: Vec<bool> = game.shown.iter().map(|shown| shown.draft.any_result).collect();
+    assert_eq!(bits, [false, true, true, false]);
 }
 
 #[test]
@@ -265,6 +281,8 @@ fn g1_where_the_mark_cannot_be_stored_no_correction_is_sent() {
     assert!(matches!(record.stop, Stop::Memory { .. }));
     assert_eq!((game.corrections().len(), record.corrections), (0, 0));
     assert!(!game.events.iter().any(|event| matches!(event, Event::Corrected { .. })));
+    game.rulings.push_back(unfinished("experiences"));
+    assert_eq!(game.turn("and you?").corrections, 1, "the entry was not confronted yet");
 }
 
 #[test]

@@ -92,6 +92,7 @@ pub struct Game {
     pub shown: Vec<Shown>,
     pub ran: Vec<(CallKey, Call)>,
     pub checks: Vec<WriteCheck>,
+    pub settled: Vec<(Committed, Fate)>,
     verdicts: BTreeMap<CallKey, (Verdict, bool)>,
 }
 
@@ -227,6 +228,7 @@ impl Game {
 
     fn settle(&mut self, committed: Committed, fate: Fate) -> Result<(), PortError> {
         self.store()?;
+        self.settled.push((committed.clone(), fate.clone()));
         match self.trail.iter_mut().find(|audited| audited.committed.key == committed.key) {
             Some(audited) => audited.fate = Some(fate),
             None => self.trail.push(Audited { committed, fate: Some(fate) }),

@@ -6,7 +6,7 @@ use unbacked::turn::draft::{Act, CallKey, Fate, Intent, Observed};
 use unbacked::turn::event::Event;
 use unbacked::turn::exit::{Status, Stop};
 use unbacked::turn::message::ToolResult;
-use unbacked::turn::ports::{Failure, Outcome, Verdict, WriteCheck};
+use unbacked::turn::ports::{Committed, Failure, Outcome, Verdict, WriteCheck};
 
 use crate::play::{Game, Play};
 use crate::say::{self, CREATE, DELETE, DISCARD, READ, UPDATE, call, calls, calls_of, done, failed, row};
@@ -244,7 +244,14 @@ fn c4_the_fate_is_added_once_verified_and_before_the_model_reads_the_result() {
     let (game, _, _) = one(CREATE, created(json!([4]), &[4]));
     assert_eq!(game.steps[5..9], ["run create_experiences", "verify", "find", "settle"]);
     assert!(game.place("settle") < game.place("save results"));
-    assert_eq!(game.trail[0].fate, Some(Fate::Applied));
+    let committed = Committed {
+        key: KEY,
+        tool: CREATE.into(),
+        act: Act::Create,
+        section: "experiences".into(),
+        rows: vec![row(Act::Create, "experiences", 4)],
+    };
+    assert_eq!(game.settled, [(committed, Fate::Applied)]);
 }
 
 #[test]
