@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use unbacked::wire::Dialect;
 use unbacked::wire::strict::rules::RULES;
-use unbacked::wire::strict::{Endpoint, check};
+use unbacked::wire::strict::{Checker, Endpoint, check};
 
 /// A change to a good request.
 type Edit = fn(&mut Value);
@@ -480,4 +480,20 @@ fn g_the_most_frequent_400s_are_refused_by_the_rule_that_they_break() {
     assert_eq!(of_openai(&[&user("hi"), &calls, &user("go on")])[0], "W-C24", "G2");
     assert_eq!(of_openai(&[&user("hi"), &json!({ "role": "tool", "tool_call_id": "x", "content": "y" })])[0], "W-C26", "G4");
     assert_eq!(of_openai(&[&user("hi"), &json!({ "role": "assistant", "content": null })])[0], "W-C20", "G16");
+}
+
+#[test]
+fn a_checker_that_knows_the_tools_says_what_a_fresh_one_says() {
+    for (dialect, base, rows) in [(Dialect::Anthropic, anthropic as fn() -> Value, ANTHROPIC), (Dialect::OpenaiChat, openai, OPENAI)] {
+        let mut checker = Checker::new(Endpoint::ours(dialect));
+        for Row(rule, accepted, refused) in rows {
+            for edit in [same, *accepted, *refused] {
+                let mut request = base();
+                edit(&mut request);
+                let body = request.to_string();
+                let seen = checker.check(body.as_bytes());
+                assert_eq!(seen, check(&Endpoint::ours(dialect), body.as_bytes()), "{rule}");
+            }
+        }
+    }
 }

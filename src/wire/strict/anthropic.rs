@@ -26,17 +26,13 @@ const TOP: [&str; 18] = [
     "container",
     "context_management",
 ];
-const MOST_BYTES: usize = 32 * 1024 * 1024;
+pub(super) const MOST_BYTES: usize = 32 * 1024 * 1024;
 
-pub(super) fn check(verdict: &mut Verdict, endpoint: &Endpoint, body: &[u8]) {
-    if body.len() > MOST_BYTES {
-        return verdict.broke("W-A8", "body");
-    }
-    let Ok(request) = serde_json::from_slice::<Value>(body) else { return verdict.broke("W-A12", "body") };
-    envelope(verdict, &request);
-    tools(verdict, &request);
-    thinking(verdict, &request);
-    let messages = list(&request, "messages");
+pub(super) fn check(verdict: &mut Verdict, endpoint: &Endpoint, request: &Value, tools_are_known: bool) {
+    envelope(verdict, request);
+    tools(verdict, request, tools_are_known);
+    thinking(verdict, request);
+    let messages = list(request, "messages");
     if messages.is_empty() {
         return verdict.hold(request.get("messages").is_none(), "W-A15", "messages");
     }
@@ -47,8 +43,8 @@ pub(super) fn check(verdict: &mut Verdict, endpoint: &Endpoint, body: &[u8]) {
     }
     pairing(verdict, messages);
     let has_calls = messages.iter().flat_map(blocks).any(|block| matches!(text(block, "type"), Some("tool_use" | "tool_result")));
-    verdict.hold(!has_calls || !list(&request, "tools").is_empty(), "W-A49", "tools");
-    cache(verdict, &request, messages);
+    verdict.hold(!has_calls || !list(request, "tools").is_empty(), "W-A49", "tools");
+    cache(verdict, request, messages);
     verdict.hold(
         messages.last().and_then(|last| text(last, "role")) != Some("assistant"),
         "W-A19",
@@ -84,12 +80,16 @@ fn envelope(verdict: &mut Verdict, request: &Value) {
     }
 }
 
-fn tools(verdict: &mut Verdict, request: &Value) {
+fn tools(verdict: &mut Verdict, request: &Value, known: bool) {
     let tools = list(request, "tools");
     let mut names = BTreeSet::new();
     for (place, tool) in tools.iter().enumerate() {
-        let place = format!("tools[{place}]");
         let name = text(tool, "name").unwrap_or_default();
+        if known {
+            names.insert(name);
+            continue;
+        }
+        let place = format!("tools[{place}]");
         verdict.hold(is_name(name, 128), "W-A52", format!("{place}.name"));
         if name.len() > 64 {
             verdict.warnings.push(format!("{place}.name has more than 64 characters, which OpenAI refuses"));

@@ -6,6 +6,9 @@
 mod anthropic;
 mod openai_chat;
 pub mod rules;
+mod scan;
+
+use std::ops::Range;
 
 use serde_json::{Value, json};
 
@@ -64,12 +67,65 @@ impl Endpoint {
 
 /// Checks a request body.
 pub fn check(endpoint: &Endpoint, body: &[u8]) -> Verdict {
-    let mut verdict = Verdict { openai: endpoint.dialect == Dialect::OpenaiChat, ..Verdict::default() };
-    match endpoint.dialect {
-        Dialect::Anthropic => anthropic::check(&mut verdict, endpoint, body),
-        Dialect::OpenaiChat => openai_chat::check(&mut verdict, endpoint, body),
+    Checker::new(endpoint.clone()).check(body)
+}
+
+/// Checks the requests of a conversation: a tool list that was found good is not read again while its bytes stay the same.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    /// Whom the requests are meant for.
+    pub endpoint: Endpoint,
+    known_tools: Option<(Vec<u8>, Value)>,
+}
+
+impl Checker {
+    /// For this endpoint.
+    pub fn new(endpoint: Endpoint) -> Self {
+        Self { endpoint, known_tools: None }
     }
-    verdict
+
+    /// Checks a request body.
+    pub fn check(&mut self, body: &[u8]) -> Verdict {
+        let tools = scan::member(body, "tools");
+        let known = tools.clone().and_then(|range| self.known_tools.take_if(|(bytes, _)| body.get(range) == Some(bytes.as_slice())));
+        let mut verdict = Verdict { openai: self.endpoint.dialect == Dialect::OpenaiChat, ..Verdict::default() };
+        let Some(mut request) = self.read(&mut verdict, body, known.as_ref().and(tools.as_ref())) else { return verdict };
+        let is_known = known.is_some();
+        if let Some((bytes, value)) = known {
+            request["tools"] = value;
+            self.examine(&mut verdict, &request, true);
+            self.known_tools = Some((bytes, request["tools"].take()));
+            return verdict;
+        }
+        self.examine(&mut verdict, &request, is_known);
+        if let (Some(range), true) = (tools, verdict.is_accepted()) {
+            self.known_tools = Some((body[range].to_vec(), request["tools"].take()));
+        }
+        verdict
+    }
+
+    /// Parses a body, without the tools that are known already.
+    fn read(&self, verdict: &mut Verdict, body: &[u8], leave_out: Option<&Range<usize>>) -> Option<Value> {
+        if self.endpoint.dialect == Dialect::Anthropic && body.len() > anthropic::MOST_BYTES {
+            verdict.broke("W-A8", "body");
+            return None;
+        }
+        let parsed = match leave_out {
+            Some(range) => serde_json::from_slice(&[&body[..range.start], b"[]", &body[range.end..]].concat()),
+            None => serde_json::from_slice(body),
+        };
+        if parsed.is_err() {
+            verdict.broke(if verdict.openai { "W-C5" } else { "W-A12" }, "body");
+        }
+        parsed.ok()
+    }
+
+    fn examine(&self, verdict: &mut Verdict, request: &Value, tools_are_known: bool) {
+        match self.endpoint.dialect {
+            Dialect::Anthropic => anthropic::check(verdict, &self.endpoint, request, tools_are_known),
+            Dialect::OpenaiChat => openai_chat::check(verdict, &self.endpoint, request, tools_are_known),
+        }
+    }
 }
 
 impl Verdict {

@@ -42,22 +42,21 @@ const TOP: [&str; 32] = [
 ];
 const MOST_CHARS: usize = 1_048_576;
 
-pub(super) fn check(verdict: &mut Verdict, endpoint: &Endpoint, body: &[u8]) {
-    let Ok(request) = serde_json::from_slice::<Value>(body) else { return verdict.broke("W-C5", "body") };
+pub(super) fn check(verdict: &mut Verdict, endpoint: &Endpoint, request: &Value, tools_are_known: bool) {
     for key in ["model", "messages"] {
         verdict.hold(request.get(key).is_some(), "W-C2", key);
     }
-    for key in unknown_members(&request, &TOP) {
+    for key in unknown_members(request, &TOP) {
         verdict.broke("W-C4", key);
     }
-    let messages = list(&request, "messages");
+    let messages = list(request, "messages");
     verdict.hold(request.get("messages").is_none_or(Value::is_array), "W-C5", "messages");
     verdict.hold(!messages.is_empty() || !request.get("messages").is_some_and(Value::is_array), "W-C3", "messages");
     for (place, message) in messages.iter().enumerate() {
         shape(verdict, message, &format!("messages[{place}]"));
     }
-    tools(verdict, &request);
-    limits(verdict, &request);
+    tools(verdict, request, tools_are_known);
+    limits(verdict, request);
     groups(verdict, messages);
     if endpoint.strict_roles {
         neighbours(verdict, messages);
@@ -120,15 +119,19 @@ fn calls(verdict: &mut Verdict, message: &Value, place: &str) {
     }
 }
 
-fn tools(verdict: &mut Verdict, request: &Value) {
+fn tools(verdict: &mut Verdict, request: &Value, known: bool) {
     let tools = list(request, "tools");
     verdict.hold(!request.get("tools").is_some_and(|tools| tools == &Value::Array(Vec::new())), "W-C38", "tools");
     verdict.hold(tools.len() <= 128, "W-C39", "tools");
     let mut names = BTreeSet::new();
     for (at, tool) in tools.iter().enumerate() {
-        let place = format!("tools[{at}].function");
         let function = tool.get("function").unwrap_or(&Value::Null);
         let name = text(function, "name").unwrap_or_default();
+        if known {
+            names.insert(name);
+            continue;
+        }
+        let place = format!("tools[{at}].function");
         verdict.hold(is_name(name, 64), "W-C40", format!("{place}.name"));
         names.insert(name);
         let Some(parameters) = function.get("parameters") else { continue };
