@@ -497,3 +497,26 @@ fn a_checker_that_knows_the_tools_says_what_a_fresh_one_says() {
         }
     }
 }
+
+#[test]
+fn a_checker_that_knows_the_tools_is_not_fooled_by_where_they_stand() {
+    for (dialect, base) in [(Dialect::Anthropic, anthropic as fn() -> Value), (Dialect::OpenaiChat, openai)] {
+        let mut checker = Checker::new(Endpoint::ours(dialect));
+        let (good, tools) = (base().to_string(), base()["tools"].to_string());
+        let hidden = |key: &str| format!("{{\"tools\":{tools},\"{key}\":[7],{}", &good.replace("\"tools\":", "\"seed\":")[1..]);
+        for body in [format!("[{good}]"), format!("{{\"x\":{good}}}"), format!("{good}{good}"), hidden("tools"), hidden("\\u0074ools")] {
+            assert!(checker.check(good.as_bytes()).is_accepted());
+            assert_eq!(checker.check(body.as_bytes()), check(&Endpoint::ours(dialect), body.as_bytes()), "{body}");
+        }
+    }
+}
+
+#[test]
+fn a52_a_name_that_is_only_warned_of_is_warned_of_again() {
+    let mut request = anthropic();
+    request["tools"][0]["name"] = json!("x".repeat(65));
+    let mut checker = Checker::new(Endpoint::ours(Dialect::Anthropic));
+    for _ in 0..2 {
+        assert_eq!(checker.check(request.to_string().as_bytes()).warnings.len(), 1);
+    }
+}

@@ -85,15 +85,15 @@ fn tools(verdict: &mut Verdict, request: &Value, known: bool) {
     let mut names = BTreeSet::new();
     for (place, tool) in tools.iter().enumerate() {
         let name = text(tool, "name").unwrap_or_default();
+        if name.len() > 64 {
+            verdict.warnings.push(format!("tools[{place}].name has more than 64 characters, which OpenAI refuses"));
+        }
         if known {
             names.insert(name);
             continue;
         }
         let place = format!("tools[{place}]");
         verdict.hold(is_name(name, 128), "W-A52", format!("{place}.name"));
-        if name.len() > 64 {
-            verdict.warnings.push(format!("{place}.name has more than 64 characters, which OpenAI refuses"));
-        }
         verdict.hold(names.insert(name), "W-A53", format!("{place}.name"));
         verdict.hold(tool.get("description").is_none_or(Value::is_string), "W-A58", format!("{place}.description"));
         schema(verdict, tool, &place);

@@ -86,38 +86,38 @@ impl Checker {
 
     /// Checks a request body.
     pub fn check(&mut self, body: &[u8]) -> Verdict {
-        let tools = scan::member(body, "tools");
-        let known = tools.clone().and_then(|range| self.known_tools.take_if(|(bytes, _)| body.get(range) == Some(bytes.as_slice())));
         let mut verdict = Verdict { openai: self.endpoint.dialect == Dialect::OpenaiChat, ..Verdict::default() };
-        let Some(mut request) = self.read(&mut verdict, body, known.as_ref().and(tools.as_ref())) else { return verdict };
-        let is_known = known.is_some();
-        if let Some((bytes, value)) = known {
-            request["tools"] = value;
-            self.examine(&mut verdict, &request, true);
-            self.known_tools = Some((bytes, request["tools"].take()));
+        if !verdict.openai && body.len() > anthropic::MOST_BYTES {
+            verdict.broke("W-A8", "body");
             return verdict;
         }
-        self.examine(&mut verdict, &request, is_known);
-        if let (Some(range), true) = (tools, verdict.is_accepted()) {
-            self.known_tools = Some((body[range].to_vec(), request["tools"].take()));
+        let tools = scan::member(body, "tools");
+        if let Some((mut request, bytes)) = tools.as_ref().and_then(|range| self.with_known_tools(body, range)) {
+            self.examine(&mut verdict, &request, true);
+            self.known_tools = request.get_mut("tools").map(|tools| (bytes, tools.take()));
+            return verdict;
+        }
+        let Ok(mut request) = serde_json::from_slice::<Value>(body) else {
+            verdict.broke(if verdict.openai { "W-C5" } else { "W-A12" }, "body");
+            return verdict;
+        };
+        self.examine(&mut verdict, &request, false);
+        if let (Some(range), Some(tools), true) = (tools, request.get_mut("tools"), verdict.is_accepted()) {
+            self.known_tools = body.get(range).map(|bytes| (bytes.to_vec(), tools.take()));
         }
         verdict
     }
 
-    /// Parses a body, without the tools that are known already.
-    fn read(&self, verdict: &mut Verdict, body: &[u8], leave_out: Option<&Range<usize>>) -> Option<Value> {
-        if self.endpoint.dialect == Dialect::Anthropic && body.len() > anthropic::MOST_BYTES {
-            verdict.broke("W-A8", "body");
-            return None;
-        }
-        let parsed = match leave_out {
-            Some(range) => serde_json::from_slice(&[&body[..range.start], b"[]", &body[range.end..]].concat()),
-            None => serde_json::from_slice(body),
-        };
-        if parsed.is_err() {
-            verdict.broke(if verdict.openai { "W-C5" } else { "W-A12" }, "body");
-        }
-        parsed.ok()
+    /// Parses a body around the tools that are known already, and puts those in. `None` where they are others, where the rest does not
+    /// parse, or where a later member of the same name hides them.
+    fn with_known_tools(&mut self, body: &[u8], range: &Range<usize>) -> Option<(Value, Vec<u8>)> {
+        const STAND_IN: &str = "\"tools that are known\"";
+        let (bytes, tools) = self.known_tools.take_if(|(bytes, _)| body.get(range.clone()) == Some(bytes.as_slice()))?;
+        let around = [body.get(..range.start)?, STAND_IN.as_bytes(), body.get(range.end..)?].concat();
+        let mut request: Value = serde_json::from_slice(&around).ok()?;
+        let place = request.get_mut("tools").filter(|value| value.as_str().is_some_and(|text| text == STAND_IN.trim_matches('"')))?;
+        *place = tools;
+        Some((request, bytes))
     }
 
     fn examine(&self, verdict: &mut Verdict, request: &Value, tools_are_known: bool) {
