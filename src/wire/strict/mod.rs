@@ -4,15 +4,25 @@
 //! stricter one: an encoder of ours must never produce a contested shape.
 
 mod anthropic;
+mod anthropic_model;
+mod anthropic_tools;
+pub mod confidence;
+mod headers;
 mod openai_chat;
+mod openai_fields;
+mod profile;
+mod quirks;
 pub mod rules;
 mod scan;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde_json::{Value, json};
 
 use super::Dialect;
+pub use headers::{Headers, check_headers};
+pub use quirks::Quirk;
 use rules::Rule;
 
 /// Whom a request is meant for.
@@ -22,6 +32,8 @@ pub struct Endpoint {
     pub dialect: Dialect,
     /// Refuses neighbours of one role, as compatible servers do (W-A17, W-C57). On for what our own encoders send.
     pub strict_roles: bool,
+    /// What a compatible server refuses beyond that (section C.5). None at the vendors' own endpoints.
+    pub quirks: BTreeSet<Quirk>,
 }
 
 /// A broken rule.
@@ -56,12 +68,18 @@ pub struct Verdict {
 impl Endpoint {
     /// As our own encoders are held to it.
     pub fn ours(dialect: Dialect) -> Self {
-        Self { dialect, strict_roles: true }
+        Self { dialect, strict_roles: true, quirks: BTreeSet::new() }
     }
 
     /// As the vendor's own endpoint takes it.
     pub fn vendor(dialect: Dialect) -> Self {
-        Self { dialect, strict_roles: false }
+        Self { dialect, strict_roles: false, quirks: BTreeSet::new() }
+    }
+
+    /// The same endpoint behind a compatible server with these quirks.
+    pub fn with(mut self, quirks: &[Quirk]) -> Self {
+        self.quirks.extend(quirks);
+        self
     }
 }
 
@@ -86,7 +104,7 @@ impl Checker {
 
     /// Checks a request body.
     pub fn check(&mut self, body: &[u8]) -> Verdict {
-        let mut verdict = Verdict { openai: self.endpoint.dialect == Dialect::OpenaiChat, ..Verdict::default() };
+        let mut verdict = Verdict::of(self.endpoint.dialect);
         if !verdict.openai && body.len() > anthropic::MOST_BYTES {
             verdict.broke("W-A8", "body");
             return verdict;
@@ -129,6 +147,10 @@ impl Checker {
 }
 
 impl Verdict {
+    fn of(dialect: Dialect) -> Self {
+        Self { openai: dialect == Dialect::OpenaiChat, ..Self::default() }
+    }
+
     /// Whether the provider would take it.
     pub fn is_accepted(&self) -> bool {
         self.violations.is_empty()
@@ -150,6 +172,14 @@ impl Verdict {
         let Rule { id, status, error_type, code, says, mend, .. } = *rules::by_id(id);
         let message = format!("{place}: {says}");
         self.violations.push(Violation { rule: id, place, status, error_type, code, message, mend });
+    }
+
+    /// As [`Self::broke`], where the answer's `error.code` is another than the rule's usual one.
+    fn broke_as(&mut self, code: Option<&'static str>, id: &str, place: impl Into<String>) {
+        self.broke(id, place);
+        if let Some(last) = self.violations.last_mut() {
+            last.code = code;
+        }
     }
 
     fn hold(&mut self, holds: bool, id: &str, place: impl Into<String>) {
