@@ -448,7 +448,7 @@ fn outcome_of(
 
 fn replay_command(plan: &Plan) -> String {
     if let Some(script) = &plan.script {
-        return format!("unbacked sim sims/cases/{}.toml --policy {}", script.id, plan.policy);
+        return format!("unbacked replay {} --policy {} --dialect {}", script.file, plan.policy, plan.dialect);
     }
     let mut command =
         format!("unbacked replay {} --policy {} --persona {} --dialect {}", plan.seed, plan.policy, plan.persona, plan.dialect);

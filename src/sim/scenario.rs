@@ -19,6 +19,9 @@ use super::stage::{Stance, Wish};
 pub struct Script {
     /// The format's version: 1.
     pub version: u32,
+    /// The file that it was read from, as the user named it; not a part of the format.
+    #[serde(skip)]
+    pub file: String,
     /// Its id, such as `C002`.
     pub id: String,
     /// What goes wrong, in a line.
@@ -285,7 +288,8 @@ impl fmt::Display for ScenarioError {
 /// # Errors
 /// Where the text is no scenario of this version.
 pub fn parse(file: &str, text: &str) -> Result<Script, ScenarioError> {
-    let script: Script = toml::from_str(text).map_err(|error| locate(file, text, &error))?;
+    let mut script: Script = toml::from_str(text).map_err(|error| locate(file, text, &error))?;
+    file.clone_into(&mut script.file);
     let wrong = |message: String| ScenarioError { file: file.to_owned(), place: None, message, nearest: None };
     if script.version != super::plan::VERSION {
         return Err(wrong(format!("it is of version {}, and this `unbacked` reads version {}", script.version, super::plan::VERSION)));
