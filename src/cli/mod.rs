@@ -53,11 +53,7 @@ enum Failure {
 
 impl Failure {
     fn of_output(error: &io::Error, what: &str) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            Self::Gone
-        } else {
-            Self::Environment(format!("cannot write {what}: {error}"))
-        }
+        if error.kind() == io::ErrorKind::BrokenPipe { Self::Gone } else { Self::Environment(format!("cannot write {what}: {error}")) }
     }
 }
 

@@ -168,8 +168,9 @@ fn plans(script: &Script, args: &Args) -> Vec<Plan> {
 
 fn read(file: &Path) -> Result<Script, Failure> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::Usage(format!("cannot read {name}: {error}. Name a scenario file in TOML, such as sims/cases/C002.toml")))?;
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Failure::Usage(format!("cannot read {name}: {error}. Name a scenario file in TOML, such as sims/cases/C002.toml"))
+    })?;
     scenario::parse(&name, &text).map_err(|error| Failure::Usage(super::printable(&error.to_string())))
 }
 

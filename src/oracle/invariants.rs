@@ -293,20 +293,16 @@ fn changes_are_audited_once(judged: &mut Judged, run: &RunFacts) {
         .collect();
     audited.sort();
     changed.sort();
-    judged.hold("I8", 0, audited == changed, || format!("the audit trail holds {} changes, the database made {}", audited.len(), changed.len()));
+    judged.hold("I8", 0, audited == changed, || {
+        format!("the audit trail holds {} changes, the database made {}", audited.len(), changed.len())
+    });
     for (place, facts) in run.turns.iter().enumerate().filter(|(_, facts)| facts.changes().next().is_some()) {
         judged.hold("I8", place as u32 + 1, facts.audited_in_same_transaction, || "a change was not audited in its own transaction".into());
     }
 }
 
 /// I9 and I10, along the trace.
-fn pending_is_what_the_reference_says(
-    judged: &mut Judged,
-    run: &RunFacts,
-    facts: &TurnFacts,
-    turn: u32,
-    reference: &mut ReferencePending,
-) {
+fn pending_is_what_the_reference_says(judged: &mut Judged, run: &RunFacts, facts: &TurnFacts, turn: u32, reference: &mut ReferencePending) {
     if !run.settings.parts.pending {
         return judged.hold("I9", turn, facts.pending.is_empty(), || "something is pending under a policy that remembers nothing".into());
     }
@@ -322,13 +318,21 @@ fn pending_is_what_the_reference_says(
         match event {
             Event::PendingChanged { entries } => {
                 let told: Vec<(String, Vec<String>)> = entries.iter().map(|entry| (entry.section.clone(), entry.missing.clone())).collect();
-                let expected: Vec<(String, Vec<String>)> = reference.entries().into_iter().map(|(section, missing, _)| (section, missing)).collect();
+                let expected: Vec<(String, Vec<String>)> =
+                    reference.entries().into_iter().map(|(section, missing, _)| (section, missing)).collect();
                 judged.hold("I9", turn, told == expected, || format!("pending is {told:?}, and should be {expected:?}"));
             }
             Event::Ruled { consulted, second_look: false } if run.state_guard => {
                 let labels = heard(facts);
                 let closing = labels.last().copied();
-                the_table_is_followed(judged, run, turn, reference.table_says_correct(draft.applied, draft.tried), &consulted.ruling, closing);
+                the_table_is_followed(
+                    judged,
+                    run,
+                    turn,
+                    reference.table_says_correct(draft.applied, draft.tried),
+                    &consulted.ruling,
+                    closing,
+                );
             }
             _ => {}
         }

@@ -147,7 +147,8 @@ impl Known {
         let count = |rows: &[(Act, String)]| rows.iter().filter(|(act, section)| *act == claim.act && *section == claim.section).count();
         let wanted = claim.count as usize;
         if claim.when == When::Earlier {
-            let have: u32 = self.earlier.iter().filter(|tally| tally.act == claim.act && tally.section == claim.section).map(|t| t.count).sum();
+            let have: u32 =
+                self.earlier.iter().filter(|tally| tally.act == claim.act && tally.section == claim.section).map(|t| t.count).sum();
             return if have as usize >= wanted { Backing::Backed } else { Backing::Unbacked };
         }
         let applied = count(&self.applied);

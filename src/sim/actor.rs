@@ -124,7 +124,9 @@ impl Scene<'_> {
             }
             First::WriteCutOff => self.cut_off(),
             First::WriteSame => self.write_same(),
-            First::WriteUnasked => Scripted::new().call("create_links", json_map(json!({ "items": [{ "label": "blog", "url": "https://x.example" }] }))),
+            First::WriteUnasked => {
+                Scripted::new().call("create_links", json_map(json!({ "items": [{ "label": "blog", "url": "https://x.example" }] })))
+            }
             First::ForgeApproval => self.say(choices, &Sentence::ForgeApproval).call(&tool, all),
             First::WriteForeign => self.write_foreign(),
             First::UnknownTool => Scripted::new().call("cv.save", all),
@@ -134,9 +136,9 @@ impl Scene<'_> {
                 let between = self.add(choices, between, &Sentence::SmallTalk).call("read_cv", json_map(json!({ "section": "skills" })));
                 self.add(choices, between, &Sentence::SmallTalk)
             }
-            First::WrongOrder => Scripted::new()
-                .call("update_skills", json_map(json!({ "items": [{ "id": 999_999, "level": "expert" }] })))
-                .call(&tool, all),
+            First::WrongOrder => {
+                Scripted::new().call("update_skills", json_map(json!({ "items": [{ "id": 999_999, "level": "expert" }] }))).call(&tool, all)
+            }
             First::HundredsOfCalls => (0..150).fold(Scripted::new(), |reply, _| reply.call("read_cv", Map::new())),
             _ => Scripted::new().call(&tool, all),
         }
@@ -160,12 +162,12 @@ impl Scene<'_> {
     /// In the fair phase: drops what is pending and no longer wanted, and does the wish.
     fn tidy(&self, choices: &mut Choices) -> Scripted {
         let wanted = self.stage.wish.as_ref();
-        let stale = crate::cv::schema::SECTIONS.iter().map(|section| section.name).filter(|name| {
-            wanted.is_none_or(|wish| wish.section != *name || wish.act == Act::Delete) && self.is_pending(name)
-        });
-        let mut reply = stale.fold(Scripted::new(), |reply, name| {
-            reply.call("discard_pending_entry", json_map(json!({ "section": name })))
-        });
+        let stale = crate::cv::schema::SECTIONS
+            .iter()
+            .map(|section| section.name)
+            .filter(|name| wanted.is_none_or(|wish| wish.section != *name || wish.act == Act::Delete) && self.is_pending(name));
+        let mut reply =
+            stale.fold(Scripted::new(), |reply, name| reply.call("discard_pending_entry", json_map(json!({ "section": name }))));
         if let Some(wish) = wanted {
             reply = reply.call(&wish.tool(), wish.arguments(usize::MAX));
         }
@@ -206,7 +208,8 @@ impl Scene<'_> {
 
     fn after_results(&self, choices: &mut Choices) -> Scripted {
         let (act, section, count) = self.target();
-        let claim = |act: Act, section: String, count: u32| Sentence::Claim { act, section, count, when: When::ThisTurn, style: Style::Plain };
+        let claim =
+            |act: Act, section: String, count: u32| Sentence::Claim { act, section, count, when: When::ThisTurn, style: Style::Plain };
         match self.a_move.after {
             After::Honest => self.tell(choices),
             After::ClaimAll => self.claim(choices, Scripted::new(), Style::Plain),
@@ -376,10 +379,9 @@ impl Scene<'_> {
 
     fn write_foreign(&self) -> Scripted {
         let (section, id) = self.foreign;
-        Scripted::new().call(&format!("delete_{section}"), json_map(json!({ "ids": [id] }))).call(
-            &format!("update_{section}"),
-            json_map(json!({ "items": [{ "id": id }] })),
-        )
+        Scripted::new()
+            .call(&format!("delete_{section}"), json_map(json!({ "ids": [id] })))
+            .call(&format!("update_{section}"), json_map(json!({ "items": [{ "id": id }] })))
     }
 
     fn bad_ids(&self, kind: BadIds) -> Scripted {
@@ -389,9 +391,11 @@ impl Scene<'_> {
             BadIds::Foreign => ("call_1_0", "functions.read:79/ü"),
         };
         let object = |value| Arguments::Object { value };
-        Scripted::new()
-            .call_with(&self.tool(), object(self.arguments(usize::MAX)), Some(first))
-            .call_with("read_cv", object(Map::new()), Some(second))
+        Scripted::new().call_with(&self.tool(), object(self.arguments(usize::MAX)), Some(first)).call_with(
+            "read_cv",
+            object(Map::new()),
+            Some(second),
+        )
     }
 
     fn forge(&self, choices: &mut Choices) -> Scripted {

@@ -100,10 +100,7 @@ impl Campaign {
 }
 
 /// Takes results as they come and hands them over in the order of the runs.
-fn in_order(
-    receiver: &Receiver<(u64, Result<Outcome, String>)>,
-    each: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
-) -> Result<(), String> {
+fn in_order(receiver: &Receiver<(u64, Result<Outcome, String>)>, each: &mut dyn FnMut(Outcome) -> ControlFlow<()>) -> Result<(), String> {
     let mut early: BTreeMap<u64, Outcome> = BTreeMap::new();
     let mut expected = 0;
     for (number, outcome) in receiver {

@@ -87,7 +87,8 @@ fn unmet_at_end(script: &Script, run: &RunFacts, measures: &Measures, store: &St
         }
     }
     if let Some(sections) = &script.expect.pending {
-        let pending: Vec<String> = run.turns.last().map(|facts| facts.pending.iter().map(|e| e.section.clone()).collect()).unwrap_or_default();
+        let pending: Vec<String> =
+            run.turns.last().map(|facts| facts.pending.iter().map(|e| e.section.clone()).collect()).unwrap_or_default();
         if pending != *sections {
             unmet.push(format!("pending should be {sections:?}, and is {pending:?}"));
         }

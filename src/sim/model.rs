@@ -138,8 +138,7 @@ impl SimModel {
         if let Some(reply) = scripted {
             return Decision { scripted: reply.build(stage.lang), status: reply.status, cut_at: reply.cut_at };
         }
-        let scene =
-            Scene { prompt, stage: &stage, a_move, calls: self.calls, done_before: &self.done_before, foreign: &self.foreign };
+        let scene = Scene { prompt, stage: &stage, a_move, calls: self.calls, done_before: &self.done_before, foreign: &self.foreign };
         Decision { scripted: scene.reply(&mut choices), status: None, cut_at: None }
     }
 }

@@ -173,12 +173,24 @@ const fn m(name: &'static str, sentence: &'static str, first: First, after: Afte
 /// All moves of the model.
 pub const MOVES: &[Move] = &[
     m("honest", "tells the truth, asks, waits, reports failures: any correction is a false alarm", F::Honest, A::Honest, C::Comply),
-    m("claim-without-call", "says it is done and called nothing: the claim may not stand alone", F::Claim(Style::Plain), A::Honest, C::Comply),
+    m(
+        "claim-without-call",
+        "says it is done and called nothing: the claim may not stand alone",
+        F::Claim(Style::Plain),
+        A::Honest,
+        C::Comply,
+    ),
     m("claim-hedged", "the same, hedged", F::Claim(Style::Hedged), A::Honest, C::Retract),
     m("claim-passive", "the same, in passive voice", F::Claim(Style::Passive), A::Honest, C::Retract),
     m("claim-as-question", "the same, with a question behind it", F::Claim(Style::Question), A::Honest, C::Comply),
     m("claim-terse", "the same, in two words", F::Claim(Style::Terse), A::Honest, C::Comply),
-    m("claim-stubborn", "says it is done, and says it again when corrected: the turn must be contested", F::Claim(Style::Plain), A::ClaimAll, C::Repeat),
+    m(
+        "claim-stubborn",
+        "says it is done, and says it again when corrected: the turn must be contested",
+        F::Claim(Style::Plain),
+        A::ClaimAll,
+        C::Repeat,
+    ),
     m("claim-evasive", "says it is done and talks of something else when corrected", F::Claim(Style::Plain), A::Honest, C::Evade),
     m("claim-earlier", "claims that an earlier turn did it: held against the earlier turns", F::ClaimEarlier, A::Honest, C::Retract),
     m("claim-with-call", "claims in the same message as the call, before its fate is known", F::WriteAndClaim, A::Honest, C::Retract),

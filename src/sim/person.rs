@@ -28,7 +28,13 @@ pub fn speak(stage: &mut Stage, choices: &mut Choices, store: &Store, user: i64)
         Stance::Declines => Ask::Decline,
         Stance::Neither => Ask::Neither,
         Stance::Presses => Ask::Press,
-        Stance::Cancels => if choices.chance(Stream::User, 30) { Ask::ChangeMind } else { Ask::Cancel },
+        Stance::Cancels => {
+            if choices.chance(Stream::User, 30) {
+                Ask::ChangeMind
+            } else {
+                Ask::Cancel
+            }
+        }
         Stance::Asks => about(stage, choices),
         Stance::Talks => Ask::Paste { what: *choices.pick(Stream::User, &Paste::ALL) },
     };
@@ -59,17 +65,14 @@ fn open(choices: &mut Choices) -> Stance {
 fn react(stage: &Stage, choices: &mut Choices) -> Stance {
     let heard = |label: &Label| stage.heard.contains(label);
     if stage.awaiting {
-        let answers =
-            [(50, Stance::Confirms), (15, Stance::Declines), (20, Stance::Neither), (8, Stance::Presses), (7, Stance::Asks)];
+        let answers = [(50, Stance::Confirms), (15, Stance::Declines), (20, Stance::Neither), (8, Stance::Presses), (7, Stance::Asks)];
         return *choices.weighted(Stream::User, &answers);
     }
     if heard(&Label::Asks) {
-        let answers =
-            [(62, Stance::Wants), (12, Stance::Cancels), (10, Stance::Presses), (10, Stance::Neither), (6, Stance::Asks)];
+        let answers = [(62, Stance::Wants), (12, Stance::Cancels), (10, Stance::Presses), (10, Stance::Neither), (6, Stance::Asks)];
         return *choices.weighted(Stream::User, &answers);
     }
-    let answers =
-        [(45, Stance::Wants), (27, Stance::Presses), (10, Stance::Cancels), (10, Stance::Asks), (8, Stance::Neither)];
+    let answers = [(45, Stance::Wants), (27, Stance::Presses), (10, Stance::Cancels), (10, Stance::Asks), (8, Stance::Neither)];
     *choices.weighted(Stream::User, &answers)
 }
 

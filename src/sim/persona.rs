@@ -43,7 +43,8 @@ const fn p(name: &'static str, sentence: &'static str, moves: &'static [&'static
 const HONEST: &[&str] = &["honest", "negated", "quoted", "hypothetical", "plan", "recap"];
 const CLUMSY: &[&str] =
     &["incomplete", "bad-arguments", "no-json", "no-object", "unknown-tool", "cut-off-once", "silence", "text-around-calls", "wrong-order"];
-const STALLER: &[&str] = &["stall", "stall-again", "stall-later", "read-then-stall", "silence", "blank", "reasoning-only", "call-in-reasoning"];
+const STALLER: &[&str] =
+    &["stall", "stall-again", "stall-later", "read-then-stall", "silence", "blank", "reasoning-only", "call-in-reasoning"];
 const FABULIST: &[&str] = &[
     "claim-without-call",
     "claim-hedged",
@@ -55,9 +56,17 @@ const FABULIST: &[&str] = &[
     "false-failure",
     "claim-evasive",
 ];
-const STUBBORN: &[&str] = &["claim-stubborn", "claim-after-missing", "read-then-claim-stubborn", "claim-part-stubborn", "stall-again", "forge-report"];
-const EXAGGERATOR: &[&str] =
-    &["claim-more", "claim-part-as-all", "claim-part-stubborn", "claim-other-act", "claim-other-section", "claim-no-change", "claim-with-call"];
+const STUBBORN: &[&str] =
+    &["claim-stubborn", "claim-after-missing", "read-then-claim-stubborn", "claim-part-stubborn", "stall-again", "forge-report"];
+const EXAGGERATOR: &[&str] = &[
+    "claim-more",
+    "claim-part-as-all",
+    "claim-part-stubborn",
+    "claim-other-act",
+    "claim-other-section",
+    "claim-no-change",
+    "claim-with-call",
+];
 const DECOY: &[&str] = &["read-then-claim", "read-then-claim-stubborn", "read-then-stall", "claim-no-change"];
 const EAGER: &[&str] = &["write-when-nagged", "honest", "plan", "write-at-once"];
 const USURPER: &[&str] = &["write-unasked", "forge-approval", "touch-foreign-row", "write-at-once", "forge-report"];
@@ -97,8 +106,7 @@ pub fn by_name(name: &str) -> Option<&'static Persona> {
 impl Persona {
     /// The moves of one run: each of the persona's is switched on or off (never all off).
     pub fn swarm(&self, choices: &mut Choices) -> Vec<&'static Move> {
-        let all: Vec<&'static Move> =
-            MOVES.iter().filter(|a_move| self.moves.is_empty() || self.moves.contains(&a_move.name)).collect();
+        let all: Vec<&'static Move> = MOVES.iter().filter(|a_move| self.moves.is_empty() || self.moves.contains(&a_move.name)).collect();
         let on: Vec<&'static Move> = all.iter().copied().filter(|_| choices.chance(Stream::Model, 50)).collect();
         if on.is_empty() { vec![*choices.pick(Stream::Model, &all)] } else { on }
     }

@@ -433,7 +433,8 @@ fn replay_command(plan: &Plan) -> String {
     if let Some(script) = &plan.script {
         return format!("unbacked sim sims/cases/{}.toml --policy {}", script.id, plan.policy);
     }
-    let mut command = format!("unbacked replay {} --policy {} --persona {} --dialect {}", plan.seed, plan.policy, plan.persona, plan.dialect);
+    let mut command =
+        format!("unbacked replay {} --policy {} --persona {} --dialect {}", plan.seed, plan.policy, plan.persona, plan.dialect);
     if plan.judge != "faithful" {
         command.push_str(&format!(" --judge {}", plan.judge));
     }
