@@ -142,7 +142,8 @@ async fn ledger<J: Judge>(judge: &mut J, view: &View<'_>) -> Checked {
         Ok(reading) => reading,
         Err(error) => return asked(view, passed(&format!("completion: the judge failed, so it passes (J6): {error}"), false)),
     };
-    let read_nothing = reading.claims.is_empty() && !reading.promises;
+    // A statement about an earlier turn is exempt (J5); a false one is objected to below all the same.
+    let read_nothing = reading.claims.iter().all(|claim| claim.earlier) && !reading.promises;
     let unbacked: Vec<String> = reading.claims.iter().filter(|claim| !backed(claim, view)).map(Claim::to_string).collect();
     let denied = reading.denials.iter().filter(|claim| !claim.earlier && denies_what_was_applied(claim, view));
     let failed = reading.failures.iter().filter(|claim| !claim.earlier && is_false_failure(claim, view));

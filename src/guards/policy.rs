@@ -133,6 +133,16 @@ impl<J: Judge> Guard for Policy<J> {
         self.name.judge_calls()
     }
 
+    fn out_of_time(&mut self, view: View<'_>) -> Consulted {
+        let mut consulted = match self.name {
+            PolicyName::State | PolicyName::Full => state::consult(&view),
+            PolicyName::None | PolicyName::Completion => Consulted::accept("nothing is left to rule"),
+        };
+        consulted.why = format!("the judge ran out of time (J6); {}", consulted.why);
+        consulted.judge_calls = self.name.judge_calls();
+        consulted
+    }
+
     async fn consult(&mut self, view: View<'_>) -> Consulted {
         match self.name {
             PolicyName::None => Consulted::accept("none"),

@@ -165,8 +165,8 @@ fn the_status_follows_from_facts(judged: &mut Judged, facts: &TurnFacts, turn: u
     for event in &facts.events {
         match event {
             Event::Ruled { consulted, .. } => objection = stands(&consulted.ruling),
-            Event::Corrected { .. } => {
-                corrected = true;
+            Event::Corrected { objection: sent, .. } => {
+                corrected = !matches!(sent.about, About::Unfinished { .. });
                 objection = false;
             }
             _ => {}

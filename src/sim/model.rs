@@ -13,7 +13,7 @@ use crate::wire::Dialect;
 use crate::wire::decode::{Decoder, classify};
 use crate::wire::encode::Encoder;
 use crate::wire::speak::{error_body, speak};
-use crate::wire::strict::{self, Endpoint};
+use crate::wire::strict::{Checker, Endpoint};
 
 use super::actor::Scene;
 use super::choices::{Choices, Stream};
@@ -67,7 +67,7 @@ pub struct SimModel {
     /// What was seen of each request of this turn.
     pub requests: Vec<Request>,
     dialect: Dialect,
-    encoders: [(Endpoint, Encoder); 2],
+    encoders: [(Checker, Encoder); 2],
     chunking: u32,
     number: u32,
 }
@@ -84,7 +84,7 @@ impl SimModel {
     /// For one run.
     pub fn new(dialect: Dialect, stage: Rc<RefCell<Stage>>, choices: Rc<RefCell<Choices>>, foreign: (String, i64)) -> Self {
         let chunking = choices.borrow_mut().below(Stream::Order, 8);
-        let encoder = |dialect, model: &str| (Endpoint::ours(dialect, model), Encoder::new(dialect, model));
+        let encoder = |dialect, model: &str| (Checker::new(Endpoint::ours(dialect)), Encoder::new(dialect, model));
         Self {
             stage,
             choices,
@@ -113,15 +113,15 @@ impl SimModel {
     fn receive(&mut self, prompt: &Prompt<'_>) -> Option<(u16, Vec<u8>)> {
         let mut request = Request { harness_blocks: (0, harness_blocks_written(prompt)), ..Request::default() };
         let mut refusal = None;
-        for (endpoint, encoder) in &mut self.encoders {
+        for (checker, encoder) in &mut self.encoders {
             let body = encoder.request(prompt);
-            let verdict = strict::check(endpoint, &body);
-            let mine = endpoint.dialect == self.dialect;
+            let verdict = checker.check(&body);
+            let mine = checker.endpoint.dialect == self.dialect;
             if mine {
                 request.harness_blocks.0 = harness_blocks_in(&body);
                 refusal = verdict.refusal();
             }
-            let dialect = endpoint.dialect;
+            let dialect = checker.endpoint.dialect;
             request.violations.extend(verdict.violations.iter().map(|broken| format!("{dialect}: {} at {}", broken.rule, broken.place)));
         }
         self.requests.push(request);

@@ -192,10 +192,15 @@ impl<'p> Play<'p> {
 
     async fn hostile_phase(&mut self) -> rusqlite::Result<()> {
         let turns = 2 + self.choices.borrow_mut().below(Stream::User, 4);
+        let mut waiting = None;
         for _ in 0..turns {
-            let words = {
-                let (mut stage, mut choices) = (self.stage.borrow_mut(), self.choices.borrow_mut());
-                person::speak(&mut stage, &mut choices, &self.world.store, USER)?
+            // A message that came while the last turn ran has waited for it to end (L14).
+            let words = match waiting.take() {
+                Some(words) => words,
+                None => {
+                    let (mut stage, mut choices) = (self.stage.borrow_mut(), self.choices.borrow_mut());
+                    person::speak(&mut stage, &mut choices, &self.world.store, USER)?
+                }
             };
             let a_move = match self.checked.persona {
                 Some(persona) => persona.draw(&mut self.choices.borrow_mut(), &self.on),
@@ -206,8 +211,20 @@ impl<'p> Play<'p> {
                 choices.chance(Stream::User, 4).then(|| 1 + choices.below(Stream::User, 24))
             };
             self.turn(&words, Mind::Move(a_move), a_move.name, cancel_at).await?;
+            waiting = self.second_message();
         }
         Ok(())
+    }
+
+    /// Now and then the person presses while a turn still runs.
+    fn second_message(&mut self) -> Option<String> {
+        let (mut stage, mut choices) = (self.stage.borrow_mut(), self.choices.borrow_mut());
+        if !choices.chance(Stream::User, 4) {
+            return None;
+        }
+        *self.reach.entry("second-message".into()).or_default() += 1;
+        stage.stance = if stage.wish.is_some() { Stance::Presses } else { Stance::Talks };
+        Some(ask(stage.lang, &Ask::Press, choices.below(Stream::User, 4)))
     }
 
     /// Faults off, model honest: the loop must get the standing wish done (I14). `None` where the user wants nothing any more.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use rusqlite::params;
 use serde_json::{Map, Value, json};
 
+use crate::cv::editor::{Editor, snapshot};
 use crate::cv::schema::{PROFILE, SECTIONS, section};
 use crate::cv::store::Store;
 use crate::cv::tools::CvTools;
@@ -111,15 +112,20 @@ pub struct WatchedTools {
 }
 
 impl WatchedTools {
-    fn edit(&mut self) {
+    /// The person changes the profile's summary, or deletes the newest row of some section. An edit that is refused has edited nothing.
+    fn edit(&mut self, deletes: bool) {
         self.edits += 1;
-        let edit = "UPDATE profile SET summary = ?1 WHERE user_id = ?2";
-        let text = format!("edited by hand, {} times", self.edits);
-        self.store.with(|connection| {
-            // An edit that fails has edited nothing.
-            let _ = connection.prepare_cached(edit).and_then(|mut statement| statement.execute(params![text, USER]));
-            let _ = self.tap.borrow_mut().settle(connection);
-        });
+        let editor = Editor::new(self.store.clone(), USER);
+        if deletes {
+            let section = *self.choices.borrow_mut().pick(Stream::User, &["skills", "experiences", "links"]);
+            let newest = snapshot(&self.store, USER).ok().and_then(|cv| cv.get(section).and_then(|rows| rows.last().map(|(id, _)| *id)));
+            let _ = newest.map(|id| editor.delete(section, id));
+        } else {
+            let mut fields = Map::new();
+            fields.insert("summary".into(), json!(format!("edited by hand, {} times", self.edits)));
+            let _ = editor.update(PROFILE, USER, &fields);
+        }
+        let _ = self.store.with(|connection| self.tap.borrow_mut().settle(connection));
     }
 }
 
@@ -131,7 +137,8 @@ impl Tools for WatchedTools {
     async fn run(&mut self, key: CallKey, call: &Call) -> Outcome {
         let edits = self.choices.borrow_mut().chance(Stream::User, self.edits_percent);
         if edits {
-            self.edit();
+            let deletes = self.choices.borrow_mut().chance(Stream::User, 30);
+            self.edit(deletes);
         }
         let outcome = self.tools.run(key, call).await;
         if let Ok(settled) = self.store.with(|connection| self.tap.borrow_mut().settle(connection)) {

@@ -12,7 +12,7 @@ pub struct Settings {
     pub iterations: u32,
     /// B2: the same tool failing in the same way this many times running ends the turn.
     pub strikes: u32,
-    /// L11: tries of one model call, the first one included.
+    /// L11: tries of one model call, the first one included, which is never left out.
     pub attempts: u32,
     /// L11: the wait before the second try, doubled for each further one, in milliseconds.
     pub backoff_ms: u64,
@@ -95,7 +95,7 @@ impl Settings {
 
     /// B7: what a turn can cost at the most. `guard_calls` is what one consultation of the policy's guard may ask of a judge.
     pub fn ceiling(&self, guard_calls: u32) -> Ceiling {
-        let model_calls = self.iterations.saturating_mul(self.attempts);
+        let model_calls = self.iterations.saturating_mul(self.attempts.max(1));
         // The guard looks once, corrects at most once (B3), and looks once more (J10).
         let judge_calls = guard_calls.saturating_mul(2);
         Ceiling {
@@ -123,7 +123,8 @@ pub struct Ceiling {
     pub output_tokens: u64,
 }
 
-/// B5: counts what one reply has brought so far, as it streams.
+/// B5: counts what one reply has brought so far, as it streams. A piece without content counts as one byte, so that an endless stream of
+/// them is cut too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meter {
     text: usize,
@@ -146,7 +147,7 @@ pub enum Oversize {
 impl Meter {
     /// Counts text or thinking.
     pub fn text(&mut self, bytes: usize) {
-        self.text = self.text.saturating_add(bytes);
+        self.text = self.text.saturating_add(bytes.max(1));
     }
 
     /// Counts a call that began.
@@ -156,7 +157,7 @@ impl Meter {
 
     /// Counts argument bytes.
     pub fn arguments(&mut self, bytes: usize) {
-        self.arguments = self.arguments.saturating_add(bytes);
+        self.arguments = self.arguments.saturating_add(bytes.max(1));
     }
 
     /// The limit that is broken, if one is.

@@ -1,7 +1,8 @@
 //! The driver: the only code that calls a port. It decides nothing. Every way out is a record with a receipt (U1).
 //!
 //! It alone sees a clock (tokio's, which a simulation pauses), and only to break off what takes too long (B4) or what the user cancelled
-//! (L13). Model calls, waits, tools and the guard can be broken off; reading and writing the store can only run out of the turn's time.
+//! (L13). Model calls, waits, tools and the guard can be broken off; reading and writing the store can only run out of the turn's time,
+//! the last part of which is kept for closing.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +15,6 @@ use tokio::time::{Instant, timeout_at};
 use super::bounds::Settings;
 use super::draft::CallKey;
 use super::exit::TurnRecord;
-use super::guard::Consulted;
 use super::machine::{Fact, Flow, Interrupt, Machine, Save, Step};
 use super::message::Call;
 use super::ports::{Chunk, Failure, Guard, Ledger, Memory, Model, Outcome, PortError, ReplyStream, Sink, Tools, Verdict, Verifier};
@@ -75,7 +75,7 @@ where
                 let guard_limit = limits.guard;
                 let asked = timeout(guard_limit, guard.consult(machine.view()));
                 match limits.work(asked).await {
-                    Ok(consulted) => Fact::Consulted(consulted.unwrap_or_else(|| Consulted::accept("the guard ran out of time (J6)"))),
+                    Ok(consulted) => Fact::Consulted(consulted.unwrap_or_else(|| guard.out_of_time(machine.view()))),
                     Err(by) => Fact::Interrupted(by),
                 }
             }
@@ -120,7 +120,7 @@ async fn ask<M: Model, C: Future<Output = ()>>(
 /// One tool call: a tool that panics or hangs is a tool that failed (L5).
 async fn run<T: Tools, C: Future<Output = ()>>(tools: &mut T, key: CallKey, call: &Call, limits: &mut Limits<'_, C>) -> Fact {
     let tool_limit = limits.tool;
-    match limits.work(timeout(tool_limit, unpanicked(tools.run(key, call)))).await {
+    match limits.work(timeout(tool_limit, unpanicked(async { tools.run(key, call).await }))).await {
         Ok(Some(Some(outcome))) => Fact::Ran(outcome),
         Ok(Some(None)) => Fact::Ran(failed(Failure::Panicked, "the tool crashed")),
         Ok(None) => Fact::Ran(failed(Failure::TimedOut, "the tool ran out of time")),
@@ -170,13 +170,17 @@ impl<'a, C: Future<Output = ()>> Limits<'a, C> {
         }
     }
 
-    /// The store: never broken off, but for the turn's whole limit.
+    /// The store and the verifier are never broken off, but for the limit on work; what is left after that is for closing.
+    fn of_store(&self) -> Instant {
+        if Instant::now() < self.working { self.working } else { self.full }
+    }
+
     async fn store<T>(&self, work: impl Future<Output = Result<T, PortError>>) -> Result<T, PortError> {
-        timeout_at(self.full, work).await.unwrap_or_else(|_| Err(PortError("the store did not answer within the turn's time".into())))
+        timeout_at(self.of_store(), work).await.unwrap_or_else(|_| Err(PortError("the store did not answer within the turn's time".into())))
     }
 
     async fn verdict(&self, work: impl Future<Output = Verdict>) -> Verdict {
-        timeout_at(self.full, work)
+        timeout_at(self.of_store(), work)
             .await
             .unwrap_or_else(|_| Verdict::NoAnswer { error: "the verifier did not answer within the turn's time".into() })
     }

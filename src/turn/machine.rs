@@ -18,7 +18,7 @@ use super::conversation::Conversation;
 use super::draft::{CallKey, Draft, Entry, Fate};
 use super::event::Event;
 use super::exit::{Stop, Tally, TurnRecord};
-use super::guard::{Consulted, Objection, View};
+use super::guard::{About, Consulted, Objection, View};
 use super::message::{Block, Call, Message, Reply, ToolResult};
 use super::pending::PendingEntry;
 use super::ports::{Audited, Chunk, Committed, Failure, ModelFault, Outcome, PortError, Prompt, ToolSpec, Verdict, WriteCheck};
@@ -205,7 +205,25 @@ impl Turn {
     }
 }
 
-/// A turn in progress. It borrows its conversation whole, so that no second turn can run in it (L14).
+/// A turn in progress. It borrows its conversation whole, so that no second turn can run in it (L14):
+///
+/// ```compile_fail,E0499
+/// # use unbacked::turn::{bounds::Settings, conversation::Conversation, machine::Machine};
+/// # let (mut conversation, settings) = (Conversation::new(""), Settings::default());
+/// let first = Machine::open(&mut conversation, &[], &settings, "one");
+/// let second = Machine::open(&mut conversation, &[], &settings, "two");
+/// drop(first);
+/// ```
+///
+/// The next one opens once the first is over:
+///
+/// ```
+/// # use unbacked::turn::{bounds::Settings, conversation::Conversation, machine::Machine};
+/// # let (mut conversation, settings) = (Conversation::new(""), Settings::default());
+/// let first = Machine::open(&mut conversation, &[], &settings, "one");
+/// drop(first);
+/// let second = Machine::open(&mut conversation, &[], &settings, "two");
+/// ```
 #[derive(Debug)]
 pub struct Machine<'c> {
     conversation: &'c mut Conversation,
@@ -383,11 +401,39 @@ impl<'c> Machine<'c> {
         let save = self.turn.saves.pop_front();
         match (result, save) {
             (Ok(()), Some(Save::Message(message))) => {
+                if let (Message::Correction { text }, Some(objection)) = (&message, &self.turn.corrected) {
+                    self.events.push(Event::Corrected { objection: objection.clone(), text: text.clone() });
+                }
                 self.events.push(Event::Stored { message: message.clone() });
                 self.conversation.messages.push(message);
             }
             (Ok(()), _) => {}
-            (Err(error), _) => self.memory_failed(error),
+            (Err(error), save) => self.save_failed(save, error),
+        }
+    }
+
+    /// What can't be stored is not sent. Only of a transcript that still goes on is the rest of its round stored (L5).
+    fn save_failed(&mut self, save: Option<Save>, error: PortError) {
+        let unsent = |save: &Save| matches!(save, Save::Message(Message::Correction { .. }));
+        if save.iter().chain(&self.turn.saves).any(unsent)
+            && let Some(objection) = self.turn.corrected.take()
+        {
+            if let (About::Unfinished { section }, Some(Save::Pending(_))) = (&objection.about, &save) {
+                self.conversation.pending.unmark_corrected(section);
+            }
+            self.objection_stands(objection);
+        }
+        match save {
+            Some(Save::Pending(_)) => self.pending_failed(&error),
+            _ => self.memory_failed(error),
+        }
+    }
+
+    fn pending_failed(&mut self, error: &PortError) {
+        self.turn.stop.get_or_insert(Stop::Memory { error: report::reason(&error.0) });
+        self.turn.saves.retain(|save| matches!(save, Save::Message(Message::Results { .. })));
+        if let Phase::Calling(call) = std::mem::replace(&mut self.turn.phase, Phase::ReadingReceipt) {
+            self.stopped_before(*call);
         }
     }
 
@@ -411,7 +457,7 @@ impl<'c> Machine<'c> {
 
     fn confused(&mut self) {
         self.turn.saves.clear();
-        self.turn.stop.get_or_insert(Stop::Memory { error: "the driver answered another step than the one at hand".into() });
+        self.turn.stop = Some(Stop::Memory { error: "the driver answered another step than the one at hand".into() });
         self.turn.phase = Phase::Confused;
     }
 

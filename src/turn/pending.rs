@@ -94,8 +94,17 @@ impl Pending {
 
     /// G1: marks the section's entry as corrected.
     pub fn mark_corrected(&mut self, section: &str) {
+        self.set_corrected(section, true);
+    }
+
+    /// G1: takes the mark back where it could not be stored, and so no correction was sent.
+    pub fn unmark_corrected(&mut self, section: &str) {
+        self.set_corrected(section, false);
+    }
+
+    fn set_corrected(&mut self, section: &str, corrected: bool) {
         if let Some(entry) = self.entries.get_mut(section) {
-            entry.corrected = true;
+            entry.corrected = corrected;
         }
     }
 }

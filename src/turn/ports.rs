@@ -295,6 +295,12 @@ pub trait Guard {
     /// Judge calls that one consultation can make at the most (B7).
     fn calls_at_most(&self) -> u32;
 
+    /// Rules without waiting for anybody, after [`Guard::consult`] ran out of time: what can be told from state alone (G4, J6). The calls of
+    /// the judge that was waited for count.
+    fn out_of_time(&mut self, _view: View<'_>) -> Consulted {
+        Consulted::accept("the guard ran out of time (J6)")
+    }
+
     /// Rules on a turn that wants to end. It fails open: what it cannot decide it accepts (J6).
     fn consult(&mut self, view: View<'_>) -> impl Future<Output = Consulted>;
 }

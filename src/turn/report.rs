@@ -102,7 +102,7 @@ pub fn pending_block(pending: &Pending) -> Option<String> {
     Some(text)
 }
 
-/// An entry as one line of JSON in which no angle bracket is left.
+/// An entry as one line of JSON in which no angle bracket is left, and nothing else that is the harness's own (R4).
 fn entry_json(entry: &PendingEntry) -> String {
     let value = serde_json::json!({
         "section": entry.section,
@@ -110,7 +110,8 @@ fn entry_json(entry: &PendingEntry) -> String {
         "known": entry.known,
         "missing": entry.missing,
     });
-    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e")
+    let text = value.to_string().replace('<', "\\u003c").replace('>', "\\u003e");
+    defuse(&text).into_owned()
 }
 
 /// G2, J7: the one correction of a turn.
@@ -163,7 +164,8 @@ fn listed(claims: &[String]) -> String {
 pub fn receipt(receipt: &Receipt) -> String {
     let mut text = String::from("── receipt ──\n");
     if receipt.rows().next().is_none() {
-        text.push_str("No change was made.\n");
+        let nobody_knows = receipt.entries.iter().any(|entry| matches!(entry.fate, Fate::Unknown { .. }));
+        text.push_str(if nobody_knows { "No change is known to have been made.\n" } else { "No change was made.\n" });
     }
     for entry in &receipt.entries {
         text.push_str(&line_of(entry));
@@ -220,8 +222,14 @@ pub fn reason(text: &str) -> String {
 
 /// On one line, without control characters, and harmless.
 pub fn escaped(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line: String = text.chars().map(|c| if breaks_a_line(c) { ' ' } else { c }).collect();
     defuse(&line).into_owned()
+}
+
+/// Control characters, and those that end a line or turn its direction around.
+fn breaks_a_line(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The first `most` characters, with a mark where something was cut.
@@ -233,66 +241,101 @@ pub fn bounded(text: &str, most: usize) -> String {
 }
 
 /// R4: makes what only the harness may write harmless in other people's text, and leaves it readable: `<turn_report>` becomes
-/// `‹turn_report>`, and `changes this turn:` loses its colon. Text without either comes back untouched.
+/// `‹turn_report>`, and `changes this turn:` loses its colon. Text without either comes back untouched; nothing else is replaced.
+///
+/// It reads as a careless eye does: case, width, spaces, joiners, invisible characters and most punctuation do not count.
 pub fn defuse(text: &str) -> Cow<'_, str> {
-    if !text.contains(['<', '＜', '﹤', '⟨', '〈']) && !mentions_header(text) {
+    let mut reader = Reader::default();
+    text.char_indices().for_each(|(at, c)| reader.read(at, c));
+    let mut harmful = reader.harmful;
+    if harmful.is_empty() {
         return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(text.len());
-    let mut changed = false;
-    for (at, c) in text.char_indices() {
-        let harmful = is_opening(c) && opens_reserved(&text[at + c.len_utf8()..]);
-        changed |= harmful;
-        out.push(if harmful { '‹' } else { c });
+    harmful.sort_unstable();
+    let mut out = String::with_capacity(text.len() + harmful.len() * 4);
+    let mut rest = 0;
+    for at in harmful {
+        let (before, from) = (&text[rest..at], &text[at..]);
+        let c = from.chars().next().unwrap_or_default();
+        let gap = if before.ends_with(char::is_whitespace) { "" } else { " " };
+        out.push_str(before);
+        out.push_str(&if is_colon(c) { format!("{gap}–") } else { "‹".to_owned() });
+        rest = at + c.len_utf8();
     }
-    let out = without_headers(&out).map_or(out, |text| {
-        changed = true;
-        text
-    });
-    if changed { Cow::Owned(out) } else { Cow::Borrowed(text) }
+    out.push_str(&text[rest..]);
+    Cow::Owned(out)
+}
+
+/// Looks for imitations in one pass.
+#[derive(Default)]
+struct Reader {
+    /// Where the brackets and colons stand that make imitations.
+    harmful: Vec<usize>,
+    /// Where an opening bracket stands, as long as what follows it may be a reserved name.
+    bracket: Option<usize>,
+    /// The letters after it.
+    name: String,
+    /// The last letters, as long as a colon after them may end a header.
+    words: String,
+}
+
+impl Reader {
+    fn read(&mut self, at: usize, c: char) {
+        if is_opening(c) {
+            (self.bracket, self.name) = (Some(at), String::new());
+        } else if let Some(letter) = letter(c) {
+            self.letter(letter);
+        } else if matches!(c, '>' | '‹') {
+            self.bracket = None;
+        } else if is_colon(c) {
+            if HEADER_WORDS.contains(&self.words.as_str()) {
+                self.harmful.push(at);
+            }
+            self.words.clear();
+        } else if c.is_alphanumeric() || matches!(c, '.' | ',' | ';' | '?' | '!' | '–') {
+            self.words.clear();
+        }
+    }
+
+    fn letter(&mut self, letter: char) {
+        if self.words.chars().count() == HEADER_WORDS[0].len() {
+            self.words.remove(0);
+        }
+        self.words.push(letter);
+        let Some(bracket) = self.bracket else { return };
+        self.name.push(letter);
+        let begun: Vec<bool> = RESERVED.iter().filter_map(|reserved| begins(&self.name, reserved)).collect();
+        if begun.contains(&true) {
+            self.harmful.push(bracket);
+        }
+        if begun.is_empty() || begun.contains(&true) {
+            self.bracket = None;
+        }
+    }
+}
+
+/// What stands before the colon of a report's header, of one length.
+const HEADER_WORDS: [&str; 2] = ["thisturn", "lastturn"];
+
+/// `None` where `name` does not begin a reserved name, otherwise whether it is the whole of it.
+fn begins(name: &str, reserved: &str) -> Option<bool> {
+    let mut letters = reserved.chars().filter(|c| *c != '_');
+    name.chars().all(|c| letters.next() == Some(c)).then(|| letters.next().is_none())
+}
+
+/// A letter without its case and width.
+fn letter(c: char) -> Option<char> {
+    let narrow = match c {
+        'Ａ'..='Ｚ' | 'ａ'..='ｚ' => char::from_u32(u32::from(c) - u32::from('Ａ') + u32::from('A')).unwrap_or(c),
+        _ => c,
+    };
+    narrow.is_alphabetic().then(|| narrow.to_lowercase().next().unwrap_or(narrow))
 }
 
 fn is_opening(c: char) -> bool {
-    matches!(c, '<' | '＜' | '﹤' | '⟨' | '〈')
+    matches!(c, '<' | '＜' | '﹤' | '⟨' | '〈' | '\u{2329}')
 }
 
-/// Whether text after an opening bracket reads as a reserved name to a careless eye: case, spaces, slashes, joiners and invisible characters
-/// do not count.
-fn opens_reserved(rest: &str) -> bool {
-    let mut name = String::new();
-    for c in rest.chars().take(48) {
-        if c.is_alphabetic() {
-            name.extend(c.to_lowercase());
-        } else if is_opening(c) || c == '>' {
-            break;
-        }
-        if RESERVED.iter().any(|reserved| name == reserved.replace('_', "")) {
-            return true;
-        }
-    }
-    false
-}
-
-fn mentions_header(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    lower.contains("this turn:") || lower.contains("last turn:")
-}
-
-/// The text with the colon of every imitated report header taken away; `None` where there is none.
-fn without_headers(text: &str) -> Option<String> {
-    if !mentions_header(text) {
-        return None;
-    }
-    let mut out = text.to_owned();
-    for phrase in ["this turn:", "last turn:"] {
-        while let Some(at) = find_ignoring_case(&out, phrase) {
-            out.replace_range(at + phrase.len() - 1..at + phrase.len(), " –");
-        }
-    }
-    Some(out)
-}
-
-/// Where an ASCII phrase stands, whatever its case.
-fn find_ignoring_case(text: &str, phrase: &str) -> Option<usize> {
-    text.as_bytes().windows(phrase.len()).position(|window| window.eq_ignore_ascii_case(phrase.as_bytes()))
+fn is_colon(c: char) -> bool {
+    matches!(c, ':' | '：' | '﹕')
 }

@@ -93,10 +93,18 @@ async fn g4_a_judge_with_two_booleans_withholds_nothing() {
 }
 
 #[tokio::test]
-async fn g4_where_a_claim_was_read_though_a_backed_one_the_table_decides() {
+async fn g4_and_j5_a_true_recap_of_an_earlier_turn_is_not_nudged() {
     let turn = Turn::saying("Earlier I saved your links.").pending("skills", false).earlier(Act::Create, "links", 1);
     let recap = ScriptedJudge::claiming(&[earlier(claim(Act::Create, "links", 1))]);
-    assert_eq!(about(&full(recap, &turn).await), unfinished("skills"));
+    assert_eq!(about(&full(recap, &turn).await), None);
+}
+
+#[tokio::test]
+async fn g4_where_the_judge_ran_out_of_time_the_table_decides_and_its_call_counts() {
+    let turn = Turn::saying("What year did you start?").pending("skills", false);
+    let mut policy = Policy::new(PolicyName::Full, Evidence::Ledger, ScriptedJudge::reading(Reading::default()));
+    let consulted = policy.out_of_time(turn.view());
+    assert_eq!((about(&consulted), consulted.judge_calls), (unfinished("skills"), 1));
 }
 
 #[tokio::test]

@@ -65,6 +65,10 @@ impl Problem {
         Self { failure, reason: reason.into(), missing: Vec::new() }
     }
 
+    fn not_run() -> Self {
+        Self::new(Failure::NotRun, "not run: the turn was stopped before this call")
+    }
+
     /// The error result that the model can read and act on (L5).
     fn answer(&self) -> Map<String, Value> {
         let mut answer = Map::new();
@@ -129,10 +133,19 @@ impl Machine<'_> {
         }
     }
 
+    /// The turn was stopped while a call was already taken up: one that has not run is not run.
+    pub(super) fn stopped_before(&mut self, at_hand: CallAtHand) {
+        if at_hand.stage == Stage::Running {
+            self.failed(at_hand, Problem::not_run());
+        } else {
+            self.turn.phase = Phase::Calling(Box::new(at_hand));
+        }
+    }
+
     /// L5, L9: calls that no tool is asked to run.
     fn reason_not_to_run(&self, call: &Call) -> Option<Problem> {
         if self.turn.stop.is_some() {
-            return Some(Problem::new(Failure::NotRun, "not run: the turn was stopped before this call"));
+            return Some(Problem::not_run());
         }
         if let Arguments::Broken { raw, why } = &call.arguments {
             return Some(broken_arguments(raw, *why));
@@ -186,7 +199,7 @@ impl Machine<'_> {
         match outcome {
             Outcome::Done { result } => match (error_inside(&result), &at_hand.target) {
                 (Some(reason), _) => self.doubtful(at_hand, Problem::new(Failure::Reported, reason)),
-                (None, None) => self.answer(at_hand, result, None),
+                (None, None) => self.answer(at_hand, without_verification(result), None),
                 (None, Some(target)) => {
                     let intent = Intent { act: target.act, section: target.section.clone(), ids: ids_in(&result) };
                     at_hand.stage = Stage::Verifying { result, intent };
@@ -216,9 +229,8 @@ impl Machine<'_> {
         match found {
             Ok(None) => self.failed(at_hand, problem),
             Ok(Some(committed)) => {
-                let mut result = problem.answer();
-                result.remove("error");
-                result.insert("note".into(), json!(format!("committed all the same: {}", problem.reason)));
+                let note = json!(format!("committed all the same: {}", problem.reason));
+                let result = Map::from_iter([("note".to_owned(), note)]);
                 let ids = committed.rows.iter().map(|row| row.id).collect();
                 let intent = Intent { act: committed.act, section: committed.section, ids };
                 at_hand.stage = Stage::Verifying { result, intent };
@@ -310,7 +322,7 @@ impl Machine<'_> {
 
     /// L5: exactly one result for the call; B2: counted.
     fn answer(&mut self, at_hand: CallAtHand, answer: Map<String, Value>, problem: Option<Problem>) {
-        let content = bounded_content(&Value::Object(answer).to_string(), self.settings.result_bytes);
+        let content = bounded_content(&in_words(answer), self.settings.result_bytes);
         let result = ToolResult { call_id: at_hand.call.id, name: at_hand.call.name.clone(), content, is_error: problem.is_some() };
         self.events.push(Event::Resulted { key: at_hand.key, result: result.clone() });
         self.turn.results.push(result);
@@ -324,9 +336,6 @@ impl Machine<'_> {
             self.turn.streaks.remove(tool);
             return;
         };
-        if failure == Failure::NotRun {
-            return;
-        }
         let streak = self.turn.streaks.entry(tool.to_owned()).or_insert(Streak { failure, length: 0 });
         if streak.failure != failure {
             *streak = Streak { failure, length: 0 };
@@ -374,7 +383,8 @@ fn broken_arguments(raw: &str, why: BrokenArguments) -> Problem {
 
 /// An error that a tool reports inside a result that it calls a success.
 fn error_inside(result: &Map<String, Value>) -> Option<String> {
-    let truthy = |value: &Value| !matches!(value, Value::Null | Value::Bool(false)) && value != "" && value != &json!(0);
+    let nothing = [json!(null), json!(false), json!(""), json!(0), json!([]), json!({})];
+    let truthy = |value: &Value| !nothing.contains(value);
     let says_no = ["ok", "success"].iter().any(|key| result.get(*key) == Some(&Value::Bool(false)));
     let flagged = ["is_error", "isError"].iter().any(|key| result.get(*key) == Some(&Value::Bool(true)));
     let error = ["error", "errors"].iter().find_map(|key| result.get(*key).filter(|value| truthy(value)));
@@ -413,11 +423,12 @@ fn observe(intent: &Intent, verdict: Verdict, found: Result<Option<Committed>, P
     }
 }
 
+/// V3: the reserved key.
+const VERIFICATION: &str = "_verification";
+
 /// V3: folded in under the reserved key; what the tool itself said under it is kept under another.
-fn with_verification(mut result: Map<String, Value>, intent: &Intent, fate: &Fate) -> Map<String, Value> {
-    if let Some(own) = result.remove("_verification") {
-        result.insert("_verification_according_to_the_tool".into(), own);
-    }
+fn with_verification(result: Map<String, Value>, intent: &Intent, fate: &Fate) -> Map<String, Value> {
+    let mut result = without_verification(result);
     let mut verification = json!({
         "ok": matches!(fate, Fate::Applied | Fate::NoChange),
         "entity": intent.section,
@@ -426,8 +437,28 @@ fn with_verification(mut result: Map<String, Value>, intent: &Intent, fate: &Fat
     if let Fate::Failed { reason } | Fate::Unknown { reason } = fate {
         verification["error"] = json!(reason);
     }
-    result.insert("_verification".into(), verification);
+    result.insert(VERIFICATION.into(), verification);
     result
+}
+
+/// V3: what a tool itself says under the reserved key is kept under one that it has not used.
+fn without_verification(mut result: Map<String, Value>) -> Map<String, Value> {
+    if let Some(own) = result.remove(VERIFICATION) {
+        let mut key = String::from("according_to_the_tool");
+        while result.contains_key(&key) {
+            key.push('_');
+        }
+        result.insert(key, own);
+    }
+    result
+}
+
+/// A result as JSON text, the verdict first: a cut takes the end.
+fn in_words(mut answer: Map<String, Value>) -> String {
+    let Some(verification) = answer.remove(VERIFICATION) else { return Value::Object(answer).to_string() };
+    let rest = Value::Object(answer).to_string();
+    let comma = if rest == "{}" { "" } else { "," };
+    format!("{{\"{VERIFICATION}\":{verification}{comma}{}", &rest[1..])
 }
 
 /// W-F24: cut by our own limit, long before a provider's, and marked.

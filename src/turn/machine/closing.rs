@@ -3,6 +3,7 @@
 use crate::turn::draft::Entry;
 use crate::turn::event::Event;
 use crate::turn::exit::{Receipt, Status, Stop, TurnRecord};
+use crate::turn::guard::{About, Objection};
 use crate::turn::ports::{Audited, PortError};
 use crate::turn::report;
 
@@ -12,9 +13,9 @@ impl Machine<'_> {
     /// U1: the receipt, from the audit trail; where the trail can't be read, from what was found call by call.
     pub(super) fn make_receipt(&mut self, trail: Result<Vec<Audited>, PortError>) {
         let stop = self.turn.stop.clone().unwrap_or(Stop::Replied);
-        if stop != Stop::Replied && self.turn.corrected.is_some() {
-            // The turn ended before the guards could look once more (J10): the objection stands.
-            self.turn.contested = self.turn.corrected.clone();
+        if let (true, Some(objection)) = (stop != Stop::Replied, self.turn.corrected.clone()) {
+            // The turn ended before the guards could look once more (J10).
+            self.objection_stands(objection);
         }
         let entries = receipt_entries(&self.turn.draft.entries, trail.unwrap_or_default());
         let receipt = Receipt { entries, earlier: self.turn.earlier.clone() };
@@ -23,6 +24,13 @@ impl Machine<'_> {
             self.events.push(Event::Receipt { receipt: receipt.clone(), text: report::receipt(&receipt) });
         }
         self.turn.phase = Phase::Recording(Box::new(self.record(stop, receipt)));
+    }
+
+    /// U2: an objection to what the reply says contests the turn. A nudge about an unfinished entry says nothing of the reply (G, G3).
+    pub(super) fn objection_stands(&mut self, objection: Objection) {
+        if !matches!(objection.about, About::Unfinished { .. }) {
+            self.turn.contested = Some(objection);
+        }
     }
 
     /// B6, U3: what the harness has to say beside the reply.

@@ -13,8 +13,8 @@ impl Machine<'_> {
     /// A whole reply: its calls decide what comes next, not its finish reason (W-D28).
     pub(super) fn replied(&mut self, mut reply: Reply) {
         self.turn.iterations += 1;
-        self.turn.tokens_in += reply.usage.input.unwrap_or(0);
-        self.turn.tokens_out += reply.usage.output.unwrap_or(0);
+        self.turn.tokens_in = self.turn.tokens_in.saturating_add(reply.usage.input.unwrap_or(0));
+        self.turn.tokens_out = self.turn.tokens_out.saturating_add(reply.usage.output.unwrap_or(0));
         self.mend_ids(&mut reply);
         self.events.push(Event::Replied { iteration: self.turn.iterations, reply: reply.clone() });
         if reply.finish == Finish::Refusal {
@@ -108,17 +108,14 @@ impl Machine<'_> {
 
     /// What a ruling leads to.
     pub(super) fn consulted(&mut self, consulted: Consulted) {
-        self.turn.judge_calls += consulted.judge_calls;
+        self.turn.judge_calls = self.turn.judge_calls.saturating_add(consulted.judge_calls);
         let second_look = self.turn.corrected.is_some();
         self.events.push(Event::Ruled { consulted: consulted.clone(), second_look });
         match consulted.ruling {
             Ruling::Accept => self.stop(Stop::Replied),
             Ruling::Object(objection) if self.may_correct(&objection) => self.correct(objection),
             Ruling::Object(objection) => {
-                // One confrontation per pending entry (G3): an objection about an entry that can't be corrected is void.
-                if !matches!(objection.about, About::Unfinished { .. }) {
-                    self.turn.contested = Some(objection);
-                }
+                self.objection_stands(objection);
                 self.stop(Stop::Replied);
             }
         }
@@ -141,7 +138,6 @@ impl Machine<'_> {
             self.conversation.pending.mark_corrected(section);
             self.save_pending();
         }
-        self.events.push(Event::Corrected { objection: objection.clone(), text: text.clone() });
         self.turn.saves.push_back(Save::Message(Message::Correction { text }));
         self.turn.corrected = Some(objection);
         self.ask();

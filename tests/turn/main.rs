@@ -1,0 +1,15 @@
+//! The room `turn`, over its public API: the machine as tables (facts in, steps out), the driver on paused time.
+
+mod bounds;
+mod closing;
+mod defuse;
+mod drive;
+mod drive_limits;
+mod games;
+mod pending;
+mod play;
+mod reports;
+mod say;
+mod the_loop;
+mod verify;
+mod world;
