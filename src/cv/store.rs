@@ -5,6 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 
@@ -83,6 +84,8 @@ impl Store {
         let sqlite = |source| OpenError::of(path, source);
         let mut connection = connection.map_err(sqlite)?;
         connection.set_prepared_statement_cache_capacity(256);
+        // Without this, the planner compiles a statement anew whenever a bound value could change its plan.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(sqlite)?;
         connection.busy_timeout(Duration::from_secs(5)).map_err(sqlite)?;
         if is_empty(&connection).map_err(sqlite)? {
             create(&connection).map_err(sqlite)?;

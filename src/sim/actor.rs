@@ -247,10 +247,10 @@ impl Scene<'_> {
         if last.name == "read_cv" {
             return self.tell_reading(choices, reply, last);
         }
-        if last.no_change {
-            if let Some((act, section)) = act_and_section(last.name) {
-                return self.add(choices, reply, &Sentence::Deny { act, section, when: When::ThisTurn });
-            }
+        if last.no_change
+            && let Some((act, section)) = act_and_section(last.name)
+        {
+            return self.add(choices, reply, &Sentence::Deny { act, section, when: When::ThisTurn });
         }
         if reply.reply.blocks.is_empty() { self.add(choices, reply, &Sentence::SmallTalk) } else { reply }
     }

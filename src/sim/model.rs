@@ -168,7 +168,7 @@ fn next_of(replies: &mut VecDeque<ScriptReply>, then: Then, last: &mut Option<Sc
 impl Model for SimModel {
     type Stream<'a> = SimStream;
 
-    async fn ask<'a>(&'a mut self, prompt: Prompt<'_>) -> Result<SimStream, ModelFault> {
+    async fn ask(&mut self, prompt: Prompt<'_>) -> Result<SimStream, ModelFault> {
         if let Some((status, body)) = self.receive(&prompt) {
             return Err(classify(status, &body, None));
         }

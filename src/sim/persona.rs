@@ -113,7 +113,7 @@ impl Persona {
 
     /// The move of one turn.
     pub fn draw(&self, choices: &mut Choices, on: &[&'static Move]) -> &'static Move {
-        if choices.chance(Stream::Model, self.percent) { *choices.pick(Stream::Model, on) } else { &MOVES[0] }
+        if choices.chance(Stream::Model, self.percent) { choices.pick(Stream::Model, on) } else { &MOVES[0] }
     }
 
     /// The language of one run.
