@@ -113,7 +113,11 @@ impl Persona {
 
     /// The move of one turn.
     pub fn draw(&self, choices: &mut Choices, on: &[&'static Move]) -> &'static Move {
-        if choices.chance(Stream::Model, self.percent) { choices.pick(Stream::Model, on) } else { &MOVES[0] }
+        if !choices.chance(Stream::Model, self.percent) {
+            return &MOVES[0];
+        }
+        let &drawn = choices.pick(Stream::Model, on);
+        drawn
     }
 
     /// The language of one run.
