@@ -116,8 +116,7 @@ impl Persona {
         if !choices.chance(Stream::Model, self.percent) {
             return &MOVES[0];
         }
-        let &drawn = choices.pick(Stream::Model, on);
-        drawn
+        on[choices.below(Stream::Model, on.len() as u32) as usize]
     }
 
     /// The language of one run.
