@@ -37,6 +37,7 @@ fn a_use_of_another_room_is_reported_in_every_form() {
     reported("turn/x.rs", "use here::x;\nuse unbacked::cv::store;", 2, "crate::cv::store");
     reported("turn/x.rs", "fn f() { use crate::cv; }", 1, "crate::cv");
     reported("turn/x.rs", "extern crate self as me;", 1, "crate");
+    reported("turn/x.rs", "extern crate unbacked;", 1, "unbacked");
     reported("guards/x.rs", "use crate::turned::Tables;", 1, "crate::turned::Tables");
     clean("turn/x.rs", "use crate::turn::{draft::{self, Fate}, exit::*};\npub(crate) fn f() {}\npub(in crate::turn) fn g() {}");
 }
