@@ -83,7 +83,8 @@ const MASKS: [&str; 6] = ["user:", "human:", "tool result:", "tool:", "changes t
 
 /// The guess.
 pub(super) fn guess(unit: &str) -> Option<Reading> {
-    let text = unit.to_lowercase().replace('’', "'");
+    // A nearby "don't" that negates nothing must not hide a claim.
+    let text = unit.to_lowercase().replace('’', "'").replace("don't worry", "");
     let has = |stems: &[&str]| stems.iter().any(|stem| at_word_start(&text, stem));
     if MASKS.iter().any(|mask| text.starts_with(mask)) {
         return Some(Reading::Says(Label::Forges));

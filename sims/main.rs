@@ -1,0 +1,115 @@
+//! The scenario files as tests: one named case a file, each under every policy that it names, in both dialects; and the table of those that
+//! are set aside.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde::Deserialize;
+
+use unbacked::sim::plan::{self, Plan};
+use unbacked::sim::run::run;
+use unbacked::sim::scenario::{self, Script};
+use unbacked::sim::world::World;
+use unbacked::wire::Dialect;
+
+/// `known.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    cases: Vec<String>,
+    set_aside: Vec<SetAside>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SetAside {
+    id: String,
+    reason: String,
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("sims");
+    let mut trials = vec![Trial::test("known::every_case_has_a_file_or_a_reason", {
+        let home = home.clone();
+        move || every_case_has_a_file_or_a_reason(&home)
+    })];
+    for (folder, kind) in [("cases", "case"), ("scenarios", "scenario"), ("regressions", "regression")] {
+        for file in files_in(&home.join(folder)) {
+            let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            trials.push(Trial::test(format!("{kind}::{name}"), move || holds(&file)));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
+    files.sort();
+    files
+}
+
+fn read(file: &Path) -> Result<Script, Failed> {
+    let text = std::fs::read_to_string(file)?;
+    Ok(scenario::parse(&file.display().to_string(), &text)?)
+}
+
+/// Under every policy that the file names, in both dialects, nothing is found.
+fn holds(file: &Path) -> Result<(), Failed> {
+    let script = read(file)?;
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    if stem.as_deref() != Some(script.id.as_str()) {
+        return Err(format!("its id is {}", script.id).into());
+    }
+    let world = World::new()?;
+    for policy in &script.policies {
+        for dialect in Dialect::ALL {
+            let outcome = run(&plan_of(&script, policy, dialect), &world)?.outcome;
+            if let Some(found) = outcome.findings.first() {
+                let message = format!("{policy}, {dialect}: {} in turn {}: {}", found.invariant, found.turn, found.message);
+                return Err(message.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn plan_of(script: &Script, policy: &str, dialect: Dialect) -> Plan {
+    Plan {
+        version: plan::VERSION,
+        seed: 1,
+        policy: policy.into(),
+        evidence: "ledger".into(),
+        judge: script.judge.clone(),
+        dialect: dialect.name().into(),
+        persona: "scripted".into(),
+        settings: script.settings.clone(),
+        choices: None,
+        script: Some(script.clone()),
+    }
+}
+
+fn every_case_has_a_file_or_a_reason(home: &Path) -> Result<(), Failed> {
+    let known: Known = toml::from_str(&std::fs::read_to_string(home.join("known.toml"))?)?;
+    let files: BTreeSet<String> =
+        files_in(&home.join("cases")).iter().filter_map(|file| file.file_stem().map(|stem| stem.to_string_lossy().into_owned())).collect();
+    let aside: BTreeSet<String> = known.set_aside.iter().map(|entry| entry.id.clone()).collect();
+    for id in &known.cases {
+        match (files.contains(id), aside.contains(id)) {
+            (true, true) => return Err(format!("{id} is set aside and has a file: take it off the list").into()),
+            (false, false) => return Err(format!("{id} has neither a file nor a reason").into()),
+            _ => {}
+        }
+    }
+    let strangers: Vec<&String> = files.iter().chain(&aside).filter(|id| !known.cases.contains(id)).collect();
+    if !strangers.is_empty() {
+        return Err(format!("{strangers:?} are no known cases").into());
+    }
+    match known.set_aside.iter().find(|entry| entry.reason.trim().is_empty()) {
+        Some(entry) => Err(format!("{} is set aside without a reason", entry.id).into()),
+        None => Ok(()),
+    }
+}
