@@ -1,11 +1,11 @@
 //! `replay`: one run, told step by step.
 
 use std::io::Write;
+use std::path::Path;
 
 use unbacked::report::story;
 use unbacked::sim::plan::{self, Plan};
 use unbacked::sim::world::World;
-use unbacked::turn::bounds::Settings;
 
 use super::{Failure, Found};
 
@@ -13,22 +13,24 @@ use super::{Failure, Found};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   unbacked replay 123 --persona fabulist --policy none
+  unbacked replay sims/cases/C002.toml
   unbacked replay 123 --persona fabulist --trace > trace.jsonl")]
 pub struct Args {
-    /// The run's seed, as a finding names it.
-    seed: u64,
-    /// The guard policy.
-    #[arg(long, default_value = "full", value_name = "NAME")]
-    policy: String,
+    /// The run's seed, as a finding names it, or a scenario file.
+    #[arg(value_name = "SEED|FILE")]
+    what: String,
+    /// The guard policy; full, or the first that the file names.
+    #[arg(long, value_name = "NAME")]
+    policy: Option<String>,
     /// The persona.
     #[arg(long, default_value = "chaos", value_name = "NAME")]
     persona: String,
     /// The dialect: anthropic or openai-chat.
     #[arg(long, default_value = "anthropic", value_name = "NAME")]
     dialect: String,
-    /// The simulated judge.
-    #[arg(long, default_value = "faithful", value_name = "NAME")]
-    judge: String,
+    /// The simulated judge; faithful, or the one that the file names.
+    #[arg(long, value_name = "NAME")]
+    judge: Option<String>,
     /// The completion check's evidence: bit, applied, ledger.
     #[arg(long, default_value = "ledger", value_name = "NAME")]
     evidence: String,
@@ -38,22 +40,33 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Found, Failure> {
-    let plan = Plan {
-        version: plan::VERSION,
-        seed: args.seed,
-        policy: args.policy.clone(),
-        evidence: args.evidence.clone(),
-        judge: args.judge.clone(),
-        dialect: args.dialect.clone(),
-        persona: args.persona.clone(),
-        settings: Settings::default(),
-        choices: None,
-        script: None,
-    };
+    let plan = plan_of(args)?;
     let world = World::new().map_err(Failure::Environment)?;
     let run = unbacked::sim::run::run(&plan, &world).map_err(Failure::Usage)?;
     let text = if args.trace { story::trace(&run) } else { story::tell(&run) };
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::of_output(&error, "the story"))?;
     Ok(if run.outcome.findings.is_empty() { Found::Clean } else { Found::Findings })
+}
+
+fn plan_of(args: &Args) -> Result<Plan, Failure> {
+    let seed = args.what.parse::<u64>().ok();
+    let script = match seed {
+        Some(_) => None,
+        None => Some(super::sim::read(Path::new(&args.what))?),
+    };
+    let policy = script.as_ref().and_then(|script| script.policies.first().cloned()).unwrap_or_else(|| "full".into());
+    let judge = script.as_ref().map_or_else(|| "faithful".into(), |script| script.judge.clone());
+    Ok(Plan {
+        version: plan::VERSION,
+        seed: seed.unwrap_or(1),
+        policy: args.policy.clone().unwrap_or(policy),
+        evidence: args.evidence.clone(),
+        judge: args.judge.clone().unwrap_or(judge),
+        dialect: args.dialect.clone(),
+        persona: if script.is_some() { "scripted".into() } else { args.persona.clone() },
+        settings: script.as_ref().map(|script| script.settings.clone()).unwrap_or_default(),
+        choices: None,
+        script,
+    })
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use unbacked::report::summary::Summary;
-use unbacked::report::terminal;
+use unbacked::report::{story, terminal};
 use unbacked::sim::campaign::Campaign;
 use unbacked::sim::outcome::Outcome;
 use unbacked::sim::plan::{self, Plan};
@@ -107,7 +107,23 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
     if stop.load(Ordering::Relaxed) {
         say(&format!("Interrupted after {} of {runs} runs.\n", summary.runs()))?;
     }
-    report(&summary, args.quiet, lines.on_stdout)
+    tell(&mut summary, &campaign)?;
+    report(&mut summary, args.quiet, lines.on_stdout)
+}
+
+/// The findings that are reported are run once more, and their turns told.
+fn tell(summary: &mut Summary, campaign: &Campaign) -> Result<(), Failure> {
+    let world = World::new().map_err(Failure::Environment)?;
+    for kept in summary.told(terminal::TOLD) {
+        let mut plan = campaign.plan(0);
+        plan.seed = kept.seed;
+        plan.policy.clone_from(&kept.policy);
+        plan.persona.clone_from(&kept.persona);
+        plan.dialect.clone_from(&kept.dialect);
+        let run = unbacked::sim::run::run(&plan, &world).map_err(Failure::Internal)?;
+        kept.story = story::tell_one(&run, kept.found.turn, 15);
+    }
+    Ok(())
 }
 
 /// A wrong name is told before anything runs.
@@ -141,7 +157,7 @@ fn scenarios(args: &Args) -> Result<Found, Failure> {
         }
     }
     lines.close()?;
-    report(&summary, args.quiet, lines.on_stdout)
+    report(&mut summary, args.quiet, lines.on_stdout)
 }
 
 /// Each policy that the file names (or the flag), in each dialect.
@@ -166,7 +182,7 @@ fn plans(script: &Script, args: &Args) -> Vec<Plan> {
         .collect()
 }
 
-fn read(file: &Path) -> Result<Script, Failure> {
+pub(super) fn read(file: &Path) -> Result<Script, Failure> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file).map_err(|error| {
         Failure::Usage(format!("cannot read {name}: {error}. Name a scenario file in TOML, such as sims/cases/C002.toml"))
@@ -230,7 +246,7 @@ fn say(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::of_output(&error, "the summary"))
 }
 
-fn report(summary: &Summary, quiet: bool, stdout_is_taken: bool) -> Result<Found, Failure> {
+fn report(summary: &mut Summary, quiet: bool, stdout_is_taken: bool) -> Result<Found, Failure> {
     let found = if summary.findings() == 0 { Found::Clean } else { Found::Findings };
     let text = if quiet { terminal::findings(summary) } else { terminal::summary(summary) };
     if stdout_is_taken {

@@ -356,7 +356,8 @@ fn the_table_is_followed(judged: &mut Judged, run: &RunFacts, turn: u32, correct
     let nudged = is_nudge(ruling);
     judged.hold("I10", turn, !nudged || correct, || "the state guard corrected where its table says accept".into());
     if correct && *ruling == Ruling::Accept {
-        let innocent = closing.is_none_or(|labels| !ends_on_promise(labels));
+        // What a judge that errs has read is not ours to know.
+        let innocent = !run.faithful || closing.is_none_or(|labels| !ends_on_promise(labels));
         judged.hold("I10", turn, run.withholds && innocent, || "the state guard accepted where its table says correct".into());
     }
 }

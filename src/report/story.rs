@@ -39,6 +39,21 @@ pub fn tell(run: &Run) -> String {
     text
 }
 
+/// One turn of a run in `most` lines at the most, indented.
+pub fn tell_one(run: &Run, turn: u32, most: usize) -> String {
+    let place = (turn.max(1) - 1) as usize;
+    let Some(facts) = run.turns.get(place) else { return String::new() };
+    let mut text = String::new();
+    tell_turn(&mut text, facts);
+    let lines: Vec<String> = text.lines().map(|line| format!("    {}\n", bounded(line, 150))).collect();
+    if lines.len() <= most {
+        return lines.concat();
+    }
+    let (head, tail) = (most / 2, most - most / 2 - 1);
+    let left_out = lines.len() - head - tail;
+    format!("{}      … {left_out} lines left out …\n{}", lines[..head].concat(), lines[lines.len() - tail..].concat())
+}
+
 fn tell_turn(text: &mut String, facts: &TurnFacts) {
     let mut call = 0;
     let mut streamed = String::new();

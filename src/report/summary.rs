@@ -17,13 +17,32 @@ pub struct Summary {
     /// Counts by policy and persona.
     pub cells: BTreeMap<(String, String), Cell>,
     /// The first findings, with the policy and persona of their run.
-    pub kept: Vec<(String, String, Found)>,
+    pub kept: Vec<Kept>,
     /// How often each invariant was violated.
     pub by_invariant: BTreeMap<String, u64>,
     /// Interesting states that were reached.
     pub reach: BTreeMap<String, u64>,
     /// How often each invariant was judged on a case that could have broken it.
     pub premises: BTreeMap<&'static str, u64>,
+}
+
+/// A finding, with what its run was.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The policy.
+    pub policy: String,
+    /// The persona.
+    pub persona: String,
+    /// The dialect.
+    pub dialect: String,
+    /// The run's seed.
+    pub seed: u64,
+    /// Whether the run was a scenario's.
+    pub scripted: bool,
+    /// The finding.
+    pub found: Found,
+    /// Its turn, told; empty where nobody told it.
+    pub story: String,
 }
 
 /// One policy with one persona.
@@ -57,7 +76,15 @@ impl Summary {
             self.findings += 1;
             *self.by_invariant.entry(found.invariant.clone()).or_default() += 1;
             if self.kept.len() < KEPT {
-                self.kept.push((outcome.policy.clone(), outcome.persona.clone(), found.clone()));
+                self.kept.push(Kept {
+                    policy: outcome.policy.clone(),
+                    persona: outcome.persona.clone(),
+                    dialect: outcome.dialect.clone(),
+                    seed: outcome.seed,
+                    scripted: outcome.scenario.is_some(),
+                    found: found.clone(),
+                    story: String::new(),
+                });
             }
         }
         for (mark, count) in &outcome.reach {
@@ -81,6 +108,13 @@ impl Summary {
     /// Runs with a finding.
     pub fn failed_runs(&self) -> u64 {
         self.failed_runs
+    }
+
+    /// The findings that a report tells: the first of each invariant and persona, `most` of them.
+    pub fn told(&mut self, most: usize) -> Vec<&mut Kept> {
+        let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
+        let first = |kept: &&mut Kept| seen.insert((kept.found.invariant.clone(), kept.persona.clone()));
+        self.kept.iter_mut().filter(first).take(most).collect()
     }
 
     /// The policies, in order.

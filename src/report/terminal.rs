@@ -6,10 +6,10 @@ use super::printable;
 use super::summary::{Cell, Summary};
 
 /// How many findings are told.
-const TOLD: usize = 5;
+pub const TOLD: usize = 4;
 
 /// Everything: the table, the findings, the residual risk.
-pub fn summary(summary: &Summary) -> String {
+pub fn summary(summary: &mut Summary) -> String {
     let mut text = table(summary);
     text.push_str(&findings(summary));
     text.push_str(&verdict(summary));
@@ -51,23 +51,20 @@ fn row(policy: &str, persona: &str, cell: &Cell) -> String {
 }
 
 /// The first findings: what broke, where, and the command that shows it again. At most one an invariant and persona.
-pub fn findings(summary: &Summary) -> String {
+pub fn findings(summary: &mut Summary) -> String {
     if summary.findings() == 0 {
         return String::new();
     }
     let counts: Vec<String> = summary.by_invariant.iter().map(|(name, count)| format!("{name} ×{count}")).collect();
     let mut text = format!("\n{} findings in {} runs: {}\n", summary.findings(), summary.failed_runs(), counts.join(", "));
-    let mut told: Vec<(&str, &str)> = Vec::new();
-    for (policy, persona, found) in &summary.kept {
-        if told.len() == TOLD || told.contains(&(found.invariant.as_str(), persona)) {
-            continue;
-        }
-        told.push((&found.invariant, persona));
+    for kept in summary.told(TOLD) {
+        let (policy, persona, found) = (&kept.policy, &kept.persona, &kept.found);
         text.push_str(&format!(
-            "\n  {} ({policy} × {persona}, turn {}): {}\n    replay: {}\n",
+            "\n  {} ({policy} × {persona}, turn {}): {}\n{}    replay: {}\n",
             found.invariant.red().bold(),
             found.turn,
             printable(&found.message),
+            kept.story,
             printable(&found.replay)
         ));
     }

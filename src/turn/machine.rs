@@ -2,7 +2,7 @@
 //! what a ruling leads to.
 //!
 //! [`Machine::step`] says what to do, [`Machine::feed`] takes in what came of it. No await, no clock, no I/O. A fact that does not answer the
-//! step at hand leaves the machine in [`Phase::Confused`], which ends the turn with a typed fault that the first test notices.
+//! step at hand leaves the machine in a confused phase, which ends the turn with a typed fault that the first test notices.
 
 mod calls;
 mod closing;
