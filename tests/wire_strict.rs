@@ -2,8 +2,16 @@
 
 use serde_json::{Value, json};
 use unbacked::wire::Dialect;
+use unbacked::wire::strict::confidence::Confidence;
 use unbacked::wire::strict::rules::RULES;
-use unbacked::wire::strict::{Checker, Endpoint, check};
+use unbacked::wire::strict::{Checker, Endpoint, Headers, check, check_headers};
+
+#[path = "wire_strict/frequent.rs"]
+mod frequent;
+#[path = "wire_strict/models.rs"]
+mod models;
+#[path = "wire_strict/quirks.rs"]
+mod quirks;
 
 /// A change to a good request.
 type Edit = fn(&mut Value);
@@ -84,7 +92,7 @@ const ANTHROPIC: &[Row] = &[
     ),
     Row("W-A13", |r| r["stop_sequences"] = json!(["x"]), |r| r["stop_sequences"] = json!([""])),
     Row("W-A15", same, |r| r["messages"] = json!([])),
-    Row("W-A16", same, |r| r["messages"][0]["role"] = json!("system")),
+    Row("W-A16", same, |r| r["messages"][0]["role"] = json!("developer")),
     Row("W-A17", same, |r| {
         let m = r["messages"][0].clone();
         messages(r).insert(0, m)
@@ -213,7 +221,8 @@ const ANTHROPIC: &[Row] = &[
         "W-A67",
         |r| {
             r["max_tokens"] = json!(1025);
-            r["thinking"] = json!({ "type": "enabled", "budget_tokens": 1024 })
+            r["thinking"] = json!({ "type": "enabled", "budget_tokens": 1024 });
+            thinking(r, SIGNED())
         },
         |r| {
             r["max_tokens"] = json!(1025);
@@ -378,11 +387,13 @@ fn walk(dialect: Dialect, base: fn() -> Value, rows: &[Row]) {
 #[test]
 fn every_rule_of_section_a_refuses_its_example_and_takes_the_neighbour() {
     walk(Dialect::Anthropic, anthropic, ANTHROPIC);
+    walk(Dialect::Anthropic, anthropic, models::ANTHROPIC_MODELS);
 }
 
 #[test]
 fn every_rule_of_section_c_refuses_its_example_and_takes_the_neighbour() {
     walk(Dialect::OpenaiChat, openai, OPENAI);
+    walk(Dialect::OpenaiChat, openai, models::OPENAI_MODELS);
 }
 
 #[test]
@@ -418,8 +429,9 @@ fn a9_more_than_100_000_messages_are_refused() {
 
 #[test]
 fn every_rule_has_a_row_and_every_row_a_rule() {
-    const APART: [&str; 3] = ["W-A8", "W-A9", "W-A12"];
-    let rows: Vec<&str> = ANTHROPIC.iter().chain(OPENAI).map(|row| row.0).chain(APART).collect();
+    const APART: [&str; 6] = ["W-A1", "W-A2", "W-A8", "W-A9", "W-A12", "W-C1"];
+    let tables = ANTHROPIC.iter().chain(OPENAI).chain(models::ANTHROPIC_MODELS).chain(models::OPENAI_MODELS);
+    let rows: Vec<&str> = tables.map(|row| row.0).chain(quirks::rules()).chain(APART).collect();
     for rule in RULES {
         assert!(rows.contains(&rule.id), "{} has no example", rule.id);
     }
@@ -456,30 +468,18 @@ fn a74_and_c9_a_refusal_has_the_providers_shape() {
 }
 
 #[test]
-fn g_the_most_frequent_400s_are_refused_by_the_rule_that_they_break() {
-    let user = |text: &str| json!({ "role": "user", "content": text });
-    let open = json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "a", "name": "read_cv", "input": {} }] });
-    let orphan = json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "x", "content": "y" }] });
-    let said = json!({ "role": "assistant", "content": "x" });
-    let of_anthropic = |all: &[&Value]| {
-        let mut request = anthropic();
-        request["messages"] = all.iter().map(|message| (*message).clone()).collect();
-        rules_broken(Dialect::Anthropic, &request)
+fn a1_a2_and_c1_a_request_without_its_headers_is_refused() {
+    let all = Headers { api_key: true, bearer: false, version: true };
+    let first = |dialect, headers| {
+        let verdict = check_headers(dialect, headers);
+        verdict.violations.first().map(|broken| (broken.rule, broken.status))
     };
-    assert_eq!(of_anthropic(&[&user("hi"), &open, &user("go on")])[0], "W-A34", "G1");
-    assert_eq!(of_anthropic(&[&user("hi"), &said, &orphan])[0], "W-A35", "G3");
-    assert_eq!(of_anthropic(&[&user(" ")])[0], "W-A28", "G6");
-    assert_eq!(of_anthropic(&[&user("")])[0], "W-A25", "G7");
-    assert_eq!(of_anthropic(&[&user("hi"), &said])[0], "W-A19", "G8");
-    let calls = json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": "a", "type": "function", "function": { "name": "f", "arguments": "{}" } }] });
-    let of_openai = |all: &[&Value]| {
-        let mut request = openai();
-        request["messages"] = all.iter().map(|message| (*message).clone()).collect();
-        rules_broken(Dialect::OpenaiChat, &request)
-    };
-    assert_eq!(of_openai(&[&user("hi"), &calls, &user("go on")])[0], "W-C24", "G2");
-    assert_eq!(of_openai(&[&user("hi"), &json!({ "role": "tool", "tool_call_id": "x", "content": "y" })])[0], "W-C26", "G4");
-    assert_eq!(of_openai(&[&user("hi"), &json!({ "role": "assistant", "content": null })])[0], "W-C20", "G16");
+    assert_eq!(first(Dialect::Anthropic, all), None);
+    assert_eq!(first(Dialect::Anthropic, Headers { api_key: false, ..all }), Some(("W-A1", 401)));
+    assert_eq!(first(Dialect::Anthropic, Headers { bearer: true, ..all }), Some(("W-A1", 401)));
+    assert_eq!(first(Dialect::Anthropic, Headers { version: false, ..all }), Some(("W-A2", 400)));
+    assert_eq!(first(Dialect::OpenaiChat, Headers { bearer: true, ..Headers::default() }), None);
+    assert_eq!(first(Dialect::OpenaiChat, Headers::default()), Some(("W-C1", 401)));
 }
 
 #[test]
@@ -496,4 +496,34 @@ fn a_checker_that_knows_the_tools_says_what_a_fresh_one_says() {
             }
         }
     }
+}
+
+#[test]
+fn a_checker_that_knows_the_tools_is_not_fooled_by_where_they_stand() {
+    for (dialect, base) in [(Dialect::Anthropic, anthropic as fn() -> Value), (Dialect::OpenaiChat, openai)] {
+        let mut checker = Checker::new(Endpoint::ours(dialect));
+        let (good, tools) = (base().to_string(), base()["tools"].to_string());
+        let hidden = |key: &str| format!("{{\"tools\":{tools},\"{key}\":[7],{}", &good.replace("\"tools\":", "\"seed\":")[1..]);
+        for body in [format!("[{good}]"), format!("{{\"x\":{good}}}"), format!("{good}{good}"), hidden("tools"), hidden("\\u0074ools")] {
+            assert!(checker.check(good.as_bytes()).is_accepted());
+            assert_eq!(checker.check(body.as_bytes()), check(&Endpoint::ours(dialect), body.as_bytes()), "{body}");
+        }
+    }
+}
+
+#[test]
+fn a52_a_name_that_is_only_warned_of_is_warned_of_again() {
+    let mut request = anthropic();
+    request["tools"][0]["name"] = json!("x".repeat(65));
+    let mut checker = Checker::new(Endpoint::ours(Dialect::Anthropic));
+    for _ in 0..2 {
+        assert_eq!(checker.check(request.to_string().as_bytes()).warnings.len(), 1);
+    }
+}
+
+#[test]
+fn every_rule_says_how_well_it_is_known() {
+    let of = |known| RULES.iter().filter(|rule| rule.confidence() == known).map(|rule| rule.id).collect::<Vec<_>>();
+    assert_eq!(of(Confidence::Inferred), ["W-A2", "W-A13", "W-A39", "W-C25", "W-C33", "W-C70"]);
+    assert_eq!(of(Confidence::Documented).len() + of(Confidence::Seen).len() + 6, RULES.len());
 }

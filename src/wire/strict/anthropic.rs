@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::profile::Claude;
 use super::{Endpoint, Verdict, is_name, list, text, unknown_members};
+use super::{anthropic_model, anthropic_tools};
 
 const TOP: [&str; 18] = [
     "model",
@@ -29,30 +31,29 @@ const TOP: [&str; 18] = [
 pub(super) const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 pub(super) fn check(verdict: &mut Verdict, endpoint: &Endpoint, request: &Value, tools_are_known: bool) {
-    envelope(verdict, request);
-    tools(verdict, request, tools_are_known);
-    thinking(verdict, request);
+    let model = text(request, "model").and_then(Claude::named);
+    envelope(verdict, request, model);
+    anthropic_tools::check(verdict, request, tools_are_known);
+    anthropic_model::check(verdict, request, model);
     let messages = list(request, "messages");
     if messages.is_empty() {
         return verdict.hold(request.get("messages").is_none(), "W-A15", "messages");
     }
     verdict.hold(messages.len() <= 100_000, "W-A9", "messages");
     roles(verdict, endpoint, messages);
+    system_messages(verdict, messages, model.is_some_and(Claude::takes_late_system));
     for (place, message) in messages.iter().enumerate() {
         content(verdict, message, &format!("messages[{place}]"));
     }
     pairing(verdict, messages);
-    let has_calls = messages.iter().flat_map(blocks).any(|block| matches!(text(block, "type"), Some("tool_use" | "tool_result")));
+    let has_calls = messages.iter().flat_map(blocks).any(|block| is_kind(block, "tool_use") || is_kind(block, "tool_result"));
     verdict.hold(!has_calls || !list(request, "tools").is_empty(), "W-A49", "tools");
+    anthropic_model::thinking_replay(verdict, request, messages);
     cache(verdict, request, messages);
-    verdict.hold(
-        messages.last().and_then(|last| text(last, "role")) != Some("assistant"),
-        "W-A19",
-        format!("messages[{}]", messages.len() - 1),
-    );
+    anthropic_model::prefill(verdict, messages, model.is_some_and(Claude::takes_prefill));
 }
 
-fn envelope(verdict: &mut Verdict, request: &Value) {
+fn envelope(verdict: &mut Verdict, request: &Value, model: Option<Claude<'_>>) {
     for key in ["model", "max_tokens", "messages"] {
         verdict.hold(request.get(key).is_some(), "W-A3", key);
     }
@@ -61,10 +62,14 @@ fn envelope(verdict: &mut Verdict, request: &Value) {
     }
     let max_tokens = request.get("max_tokens");
     verdict.hold(max_tokens.is_none_or(|tokens| tokens.is_u64()), "W-A5", "max_tokens");
+    let asked = max_tokens.and_then(Value::as_u64);
+    let most = model.and_then(Claude::most_tokens).unwrap_or(u64::MAX);
+    verdict.hold(asked.is_none_or(|tokens| tokens <= most), "W-A5", "max_tokens");
     let forced = matches!(request.pointer("/tool_choice/type").and_then(Value::as_str), Some("any" | "tool"));
-    let busy =
-        request.get("stream") == Some(&Value::Bool(true)) || forced || request.pointer("/thinking/type").is_some_and(|t| t == "enabled");
-    verdict.hold(max_tokens.and_then(Value::as_u64) != Some(0) || !busy, "W-A6", "max_tokens");
+    let thinks = request.pointer("/thinking/type").is_some_and(|kind| kind == "enabled");
+    let formed = request.pointer("/output_config/format").is_some();
+    let busy = request.get("stream") == Some(&Value::Bool(true)) || forced || thinks || formed;
+    verdict.hold(asked != Some(0) || !busy, "W-A6", "max_tokens");
     for (place, stop) in list(request, "stop_sequences").iter().enumerate() {
         verdict.hold(stop.as_str().is_some_and(|stop| !stop.is_empty()), "W-A13", format!("stop_sequences[{place}]"));
     }
@@ -80,67 +85,14 @@ fn envelope(verdict: &mut Verdict, request: &Value) {
     }
 }
 
-fn tools(verdict: &mut Verdict, request: &Value, known: bool) {
-    let tools = list(request, "tools");
-    let mut names = BTreeSet::new();
-    for (place, tool) in tools.iter().enumerate() {
-        let name = text(tool, "name").unwrap_or_default();
-        if known {
-            names.insert(name);
-            continue;
-        }
-        let place = format!("tools[{place}]");
-        verdict.hold(is_name(name, 128), "W-A52", format!("{place}.name"));
-        if name.len() > 64 {
-            verdict.warnings.push(format!("{place}.name has more than 64 characters, which OpenAI refuses"));
-        }
-        verdict.hold(names.insert(name), "W-A53", format!("{place}.name"));
-        verdict.hold(tool.get("description").is_none_or(Value::is_string), "W-A58", format!("{place}.description"));
-        schema(verdict, tool, &place);
-    }
-    choice(verdict, request, &names);
-}
-
-fn schema(verdict: &mut Verdict, tool: &Value, place: &str) {
-    for key in unknown_members(tool, &["name", "description", "input_schema", "cache_control", "strict", "type", "input_examples"]) {
-        if key != "parameters" {
-            verdict.broke("W-A4", format!("{place}.{key}"));
-        }
-    }
-    let place = format!("{place}.input_schema");
-    let Some(schema) = tool.get("input_schema") else { return verdict.broke("W-A54", place) };
-    verdict.hold(text(schema, "type") == Some("object"), "W-A55", format!("{place}.type"));
-    verdict.hold(["oneOf", "allOf", "anyOf"].iter().all(|key| schema.get(*key).is_none()), "W-A56", place);
-}
-
-fn choice(verdict: &mut Verdict, request: &Value, names: &BTreeSet<&str>) {
-    let Some(choice) = request.get("tool_choice") else { return };
-    let kind = text(choice, "type");
-    verdict.hold(matches!(kind, Some("auto" | "any" | "tool" | "none")), "W-A61", "tool_choice");
-    verdict.hold(!names.is_empty(), "W-A62", "tool_choice");
-    if kind == Some("tool") && !names.is_empty() {
-        verdict.hold(text(choice, "name").is_some_and(|name| names.contains(name)), "W-A63", "tool_choice.name");
-    }
-    let thinks = request.pointer("/thinking/type").is_some_and(|kind| kind == "enabled");
-    verdict.hold(!(thinks && matches!(kind, Some("any" | "tool"))), "W-A65", "tool_choice");
-}
-
-fn thinking(verdict: &mut Verdict, request: &Value) {
-    if request.pointer("/thinking/type").is_none_or(|kind| kind != "enabled") {
-        return;
-    }
-    let budget = request.pointer("/thinking/budget_tokens").and_then(Value::as_u64).unwrap_or(0);
-    let most = request.get("max_tokens").and_then(Value::as_u64).unwrap_or(0);
-    verdict.hold(budget >= 1024 && budget < most, "W-A67", "thinking.budget_tokens");
-}
-
 fn roles(verdict: &mut Verdict, endpoint: &Endpoint, messages: &[Value]) {
     verdict.hold(text(&messages[0], "role") != Some("assistant"), "W-A18", "messages[0].role");
     let mut before = None;
     for (place, message) in messages.iter().enumerate() {
         let role = text(message, "role");
-        verdict.hold(matches!(role, Some("user" | "assistant")), "W-A16", format!("messages[{place}].role"));
-        verdict.hold(!(endpoint.strict_roles && role == before), "W-A17", format!("messages[{place}].role"));
+        verdict.hold(matches!(role, Some("user" | "assistant" | "system")), "W-A16", format!("messages[{place}].role"));
+        let again = role == before && role != Some("system");
+        verdict.hold(!(endpoint.strict_roles && again), "W-A17", format!("messages[{place}].role"));
         for key in unknown_members(message, &["role", "content"]) {
             verdict.broke("W-A4", format!("messages[{place}].{key}"));
         }
@@ -148,8 +100,30 @@ fn roles(verdict: &mut Verdict, endpoint: &Endpoint, messages: &[Value]) {
     }
 }
 
-fn blocks(message: &Value) -> &[Value] {
+/// W-A21 to W-A23. A place at the head is told first, as the vendor does on models that take no system message at all.
+fn system_messages(verdict: &mut Verdict, messages: &[Value], taken: bool) {
+    let role = |place: usize| messages.get(place).and_then(|message| text(message, "role"));
+    for place in (0..messages.len()).filter(|place| role(*place) == Some("system")) {
+        let at = format!("messages[{place}].role");
+        if place == 0 {
+            verdict.broke("W-A22", at);
+        } else if !taken {
+            verdict.broke("W-A21", at);
+        } else {
+            let follows = matches!(role(place - 1), Some("user" | "system"));
+            let leads = matches!(role(place + 1), None | Some("assistant" | "system"));
+            let says = blocks(&messages[place]).iter().all(|block| is_kind(block, "text"));
+            verdict.hold(follows && leads && says, "W-A23", at);
+        }
+    }
+}
+
+pub(super) fn blocks(message: &Value) -> &[Value] {
     list(message, "content")
+}
+
+pub(super) fn is_kind(block: &Value, kind: &str) -> bool {
+    text(block, "type") == Some(kind)
 }
 
 fn content(verdict: &mut Verdict, message: &Value, place: &str) {
@@ -218,8 +192,9 @@ fn tool_result(verdict: &mut Verdict, block: &Value, role: &str, place: &str) {
         None | Some(Value::String(_)) => {}
         Some(Value::Array(parts)) => {
             let failed = block.get("is_error") == Some(&Value::Bool(true));
-            let all_text = parts.iter().all(|part| text(part, "type") == Some("text"));
-            verdict.hold(!failed || all_text, "W-A45", place);
+            verdict.hold(!failed || parts.iter().all(|part| is_kind(part, "text")), "W-A45", place);
+            let known = ["text", "image", "document", "search_result", "tool_reference"];
+            verdict.hold(parts.iter().all(|part| known.iter().any(|kind| is_kind(part, kind))), "W-A44", place);
         }
         Some(_) => verdict.broke("W-A44", place),
     }
@@ -248,6 +223,7 @@ fn pairing(verdict: &mut Verdict, messages: &[Value]) {
     let turns = merged(messages);
     let mut seen = BTreeSet::new();
     let mut open: Vec<&str> = Vec::new();
+    let mut by_program = false;
     for turn in &turns {
         let place = format!("messages[{}]", turn.place);
         let results = ids(turn, "tool_result", "tool_use_id");
@@ -256,12 +232,19 @@ fn pairing(verdict: &mut Verdict, messages: &[Value]) {
         }
         let unanswered = open.iter().any(|id| !results.contains(id));
         verdict.hold(!unanswered, "W-A34", &place);
+        verdict.hold(!by_program || turn.blocks.iter().all(|block| is_kind(block, "tool_result")), "W-A50", &place);
+        by_program = turn.blocks.iter().any(|block| is_kind(block, "tool_use") && is_called_by_program(block));
         open = ids(turn, "tool_use", "id");
         for id in &open {
             verdict.hold(seen.insert(*id), "W-A37", &place);
         }
     }
     verdict.hold(open.is_empty(), "W-A34", "messages");
+}
+
+/// W-A50: a `caller` other than the model itself.
+fn is_called_by_program(block: &Value) -> bool {
+    block.get("caller").is_some_and(|caller| !caller.is_null() && text(caller, "type") != Some("direct"))
 }
 
 fn ids<'v>(turn: &Turn<'v>, kind: &str, key: &str) -> Vec<&'v str> {
@@ -282,8 +265,15 @@ fn answers(verdict: &mut Verdict, turn: &Turn<'_>, place: &str, open: &[&str], r
 }
 
 fn cache(verdict: &mut Verdict, request: &Value, messages: &[Value]) {
-    let marked = |value: &&Value| value.get("cache_control").is_some();
+    let own = request.get("cache_control");
     let all = list(request, "tools").iter().chain(list(request, "system")).chain(messages.iter().flat_map(blocks));
-    let marks = all.filter(marked).count() + usize::from(request.get("cache_control").is_some());
-    verdict.hold(marks <= 4, "W-A73", "cache_control");
+    let marks: Vec<&Value> = all.filter_map(|value| value.get("cache_control")).filter(|mark| !mark.is_null()).collect();
+    verdict.hold(marks.len() + usize::from(own.is_some()) <= 4, "W-A73", "cache_control");
+    let is_known = |mark: &&Value| {
+        text(mark, "type") == Some("ephemeral") && mark.get("ttl").is_none_or(|ttl| matches!(ttl.as_str(), Some("5m" | "1h")))
+    };
+    verdict.hold(marks.iter().chain(own.as_ref()).all(is_known), "W-A73", "cache_control");
+    let is_long = |mark: &&Value| text(mark, "ttl") == Some("1h");
+    let short_first = marks.iter().position(|mark| !is_long(mark)).zip(marks.iter().rposition(is_long)).is_some_and(|(s, l)| s < l);
+    verdict.hold(!short_first, "W-A73", "cache_control.ttl");
 }

@@ -4,15 +4,25 @@
 //! stricter one: an encoder of ours must never produce a contested shape.
 
 mod anthropic;
+mod anthropic_model;
+mod anthropic_tools;
+pub mod confidence;
+mod headers;
 mod openai_chat;
+mod openai_fields;
+mod profile;
+mod quirks;
 pub mod rules;
 mod scan;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde_json::{Value, json};
 
 use super::Dialect;
+pub use headers::{Headers, check_headers};
+pub use quirks::Quirk;
 use rules::Rule;
 
 /// Whom a request is meant for.
@@ -22,6 +32,8 @@ pub struct Endpoint {
     pub dialect: Dialect,
     /// Refuses neighbours of one role, as compatible servers do (W-A17, W-C57). On for what our own encoders send.
     pub strict_roles: bool,
+    /// What a compatible server refuses beyond that (section C.5). None at the vendors' own endpoints.
+    pub quirks: BTreeSet<Quirk>,
 }
 
 /// A broken rule.
@@ -56,12 +68,18 @@ pub struct Verdict {
 impl Endpoint {
     /// As our own encoders are held to it.
     pub fn ours(dialect: Dialect) -> Self {
-        Self { dialect, strict_roles: true }
+        Self { dialect, strict_roles: true, quirks: BTreeSet::new() }
     }
 
     /// As the vendor's own endpoint takes it.
     pub fn vendor(dialect: Dialect) -> Self {
-        Self { dialect, strict_roles: false }
+        Self { dialect, strict_roles: false, quirks: BTreeSet::new() }
+    }
+
+    /// The same endpoint behind a compatible server with these quirks.
+    pub fn with(mut self, quirks: &[Quirk]) -> Self {
+        self.quirks.extend(quirks);
+        self
     }
 }
 
@@ -86,38 +104,38 @@ impl Checker {
 
     /// Checks a request body.
     pub fn check(&mut self, body: &[u8]) -> Verdict {
-        let tools = scan::member(body, "tools");
-        let known = tools.clone().and_then(|range| self.known_tools.take_if(|(bytes, _)| body.get(range) == Some(bytes.as_slice())));
-        let mut verdict = Verdict { openai: self.endpoint.dialect == Dialect::OpenaiChat, ..Verdict::default() };
-        let Some(mut request) = self.read(&mut verdict, body, known.as_ref().and(tools.as_ref())) else { return verdict };
-        let is_known = known.is_some();
-        if let Some((bytes, value)) = known {
-            request["tools"] = value;
-            self.examine(&mut verdict, &request, true);
-            self.known_tools = Some((bytes, request["tools"].take()));
+        let mut verdict = Verdict::of(self.endpoint.dialect);
+        if !verdict.openai && body.len() > anthropic::MOST_BYTES {
+            verdict.broke("W-A8", "body");
             return verdict;
         }
-        self.examine(&mut verdict, &request, is_known);
-        if let (Some(range), true) = (tools, verdict.is_accepted()) {
-            self.known_tools = Some((body[range].to_vec(), request["tools"].take()));
+        let tools = scan::member(body, "tools");
+        if let Some((mut request, bytes)) = tools.as_ref().and_then(|range| self.with_known_tools(body, range)) {
+            self.examine(&mut verdict, &request, true);
+            self.known_tools = request.get_mut("tools").map(|tools| (bytes, tools.take()));
+            return verdict;
+        }
+        let Ok(mut request) = serde_json::from_slice::<Value>(body) else {
+            verdict.broke(if verdict.openai { "W-C5" } else { "W-A12" }, "body");
+            return verdict;
+        };
+        self.examine(&mut verdict, &request, false);
+        if let (Some(range), Some(tools), true) = (tools, request.get_mut("tools"), verdict.is_accepted()) {
+            self.known_tools = body.get(range).map(|bytes| (bytes.to_vec(), tools.take()));
         }
         verdict
     }
 
-    /// Parses a body, without the tools that are known already.
-    fn read(&self, verdict: &mut Verdict, body: &[u8], leave_out: Option<&Range<usize>>) -> Option<Value> {
-        if self.endpoint.dialect == Dialect::Anthropic && body.len() > anthropic::MOST_BYTES {
-            verdict.broke("W-A8", "body");
-            return None;
-        }
-        let parsed = match leave_out {
-            Some(range) => serde_json::from_slice(&[&body[..range.start], b"[]", &body[range.end..]].concat()),
-            None => serde_json::from_slice(body),
-        };
-        if parsed.is_err() {
-            verdict.broke(if verdict.openai { "W-C5" } else { "W-A12" }, "body");
-        }
-        parsed.ok()
+    /// Parses a body around the tools that are known already, and puts those in. `None` where they are others, where the rest does not
+    /// parse, or where a later member of the same name hides them.
+    fn with_known_tools(&mut self, body: &[u8], range: &Range<usize>) -> Option<(Value, Vec<u8>)> {
+        const STAND_IN: &str = "\"tools that are known\"";
+        let (bytes, tools) = self.known_tools.take_if(|(bytes, _)| body.get(range.clone()) == Some(bytes.as_slice()))?;
+        let around = [body.get(..range.start)?, STAND_IN.as_bytes(), body.get(range.end..)?].concat();
+        let mut request: Value = serde_json::from_slice(&around).ok()?;
+        let place = request.get_mut("tools").filter(|value| value.as_str().is_some_and(|text| text == STAND_IN.trim_matches('"')))?;
+        *place = tools;
+        Some((request, bytes))
     }
 
     fn examine(&self, verdict: &mut Verdict, request: &Value, tools_are_known: bool) {
@@ -129,6 +147,10 @@ impl Checker {
 }
 
 impl Verdict {
+    fn of(dialect: Dialect) -> Self {
+        Self { openai: dialect == Dialect::OpenaiChat, ..Self::default() }
+    }
+
     /// Whether the provider would take it.
     pub fn is_accepted(&self) -> bool {
         self.violations.is_empty()
@@ -150,6 +172,14 @@ impl Verdict {
         let Rule { id, status, error_type, code, says, mend, .. } = *rules::by_id(id);
         let message = format!("{place}: {says}");
         self.violations.push(Violation { rule: id, place, status, error_type, code, message, mend });
+    }
+
+    /// As [`Self::broke`], where the answer's `error.code` is another than the rule's usual one.
+    fn broke_as(&mut self, code: Option<&'static str>, id: &str, place: impl Into<String>) {
+        self.broke(id, place);
+        if let Some(last) = self.violations.last_mut() {
+            last.code = code;
+        }
     }
 
     fn hold(&mut self, holds: bool, id: &str, place: impl Into<String>) {

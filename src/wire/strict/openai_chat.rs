@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Endpoint, Verdict, is_name, list, text, unknown_members};
+use super::{Endpoint, Verdict, is_name, list, openai_fields, quirks, text, unknown_members};
 
 const TOP: [&str; 32] = [
     "model",
@@ -56,27 +56,14 @@ pub(super) fn check(verdict: &mut Verdict, endpoint: &Endpoint, request: &Value,
         shape(verdict, message, &format!("messages[{place}]"));
     }
     tools(verdict, request, tools_are_known);
-    limits(verdict, request);
+    openai_fields::check(verdict, request);
     groups(verdict, messages);
     if endpoint.strict_roles {
         neighbours(verdict, messages);
     }
+    quirks::check(verdict, endpoint, request);
     for (place, message) in messages.iter().enumerate() {
         has_content(verdict, message, &format!("messages[{place}]"));
-    }
-}
-
-fn limits(verdict: &mut Verdict, request: &Value) {
-    for key in ["max_completion_tokens", "max_tokens"] {
-        verdict.hold(request.get(key).is_none_or(|tokens| tokens.as_u64().is_some_and(|tokens| tokens >= 1)), "W-C12", key);
-    }
-    verdict.hold(list(request, "stop").len() <= 4, "W-C13", "stop");
-    verdict.hold(request.get("n").is_none_or(|n| n.as_u64().is_some_and(|n| (1..=8).contains(&n))), "W-C14", "n");
-    let streams = request.get("stream") == Some(&Value::Bool(true));
-    let Some(options) = request.get("stream_options").filter(|options| !options.is_null()) else { return };
-    verdict.hold(streams, "W-C15", "stream_options");
-    for key in unknown_members(options, &["include_usage", "include_obfuscation"]) {
-        verdict.broke("W-C4", format!("stream_options.{key}"));
     }
 }
 
@@ -94,11 +81,18 @@ fn shape(verdict: &mut Verdict, message: &Value, place: &str) {
             verdict.hold(!parts.is_empty(), "W-C21", format!("{place}.content"));
             let all_text = parts.iter().all(|part| text(part, "type") == Some("text"));
             verdict.hold(role != Some("tool") || all_text, "W-C30", format!("{place}.content"));
+            verdict.hold(role != Some("assistant") || is_said(parts), "W-C36", format!("{place}.content"));
         }
         None | Some(Value::Null) => {}
         Some(_) => verdict.broke("W-C5", format!("{place}.content")),
     }
     calls(verdict, message, place);
+}
+
+/// W-C36: text parts, or one refusal.
+fn is_said(parts: &[Value]) -> bool {
+    let refusals = parts.iter().filter(|part| text(part, "type") == Some("refusal")).count();
+    (refusals == 1 && parts.len() == 1) || parts.iter().all(|part| text(part, "type") == Some("text"))
 }
 
 fn calls(verdict: &mut Verdict, message: &Value, place: &str) {
@@ -142,14 +136,22 @@ fn tools(verdict: &mut Verdict, request: &Value, known: bool) {
     choice(verdict, request, &names);
 }
 
-/// W-C42: every object is closed and requires every one of its properties.
+/// W-C42: the root is no `anyOf`, every object is closed and requires every one of its properties.
 fn is_closed(schema: &Value) -> bool {
+    schema.get("anyOf").is_none() && is_closed_inside(schema)
+}
+
+fn is_closed_inside(schema: &Value) -> bool {
     let properties = schema.get("properties").and_then(Value::as_object);
     let of_object = text(schema, "type") != Some("object")
         || (schema.get("additionalProperties") == Some(&Value::Bool(false))
             && properties.is_none_or(|all| all.keys().all(|key| list(schema, "required").iter().any(|name| name == key))));
-    let inside = properties.into_iter().flat_map(|all| all.values()).chain(schema.get("items"));
-    of_object && inside.into_iter().all(is_closed)
+    let known =
+        ["allOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"].iter().all(|key| schema.get(*key).is_none());
+    let defined = schema.get("$defs").and_then(Value::as_object);
+    let members = properties.into_iter().chain(defined).flat_map(|all| all.values());
+    let mut inside = members.chain(schema.get("items")).chain(list(schema, "anyOf"));
+    of_object && known && inside.all(is_closed_inside)
 }
 
 fn choice(verdict: &mut Verdict, request: &Value, names: &BTreeSet<&str>) {
@@ -165,7 +167,20 @@ fn choice(verdict: &mut Verdict, request: &Value, names: &BTreeSet<&str>) {
             let name = choice.pointer("/function/name").and_then(Value::as_str);
             verdict.hold(name.is_some_and(|name| names.contains(name)), "W-C44", "tool_choice.function.name");
         }
-        Some(choice) => verdict.hold(matches!(text(choice, "type"), Some("custom" | "allowed_tools")), "W-C43", "tool_choice"),
+        Some(choice) => verdict.hold(is_choice(choice), "W-C43", "tool_choice"),
+    }
+}
+
+/// W-C43: the forms that name no function.
+fn is_choice(choice: &Value) -> bool {
+    let allowed = |key: &str| choice.pointer(&format!("/allowed_tools/{key}"));
+    match text(choice, "type") {
+        Some("custom") => choice.pointer("/custom/name").is_some_and(Value::is_string),
+        Some("allowed_tools") => {
+            let mode = allowed("mode").and_then(Value::as_str);
+            matches!(mode, Some("auto" | "required")) && allowed("tools").is_some_and(Value::is_array)
+        }
+        _ => false,
     }
 }
 
