@@ -19,7 +19,7 @@ pub fn summary(summary: &mut Summary) -> String {
 fn table(summary: &Summary) -> String {
     let mut text = format!(
         "{:<12} {:<12} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>8} {:>7} {:>8}\n",
-        "policy", "persona", "runs", "turns", "unbacked", "shipped", "stalled", "caught", "alarms", "unauth.", "findings"
+        "policy", "persona", "runs", "turns", "unbacked", "shipped", "stalled", "caught", "alarms", "unauth.", "failed"
     );
     for ((policy, persona), cell) in &summary.cells {
         text.push_str(&row(policy, persona, cell));
