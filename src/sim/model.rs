@@ -136,10 +136,10 @@ impl SimModel {
             Mind::Script { replies, then, last } => (&MOVES[0], next_of(replies, *then, last)),
         };
         if let Some(reply) = scripted {
-            return Decision { scripted: reply.build(stage.lang), status: reply.status, cut_at: reply.cut_at };
+            return Decision { scripted: reply.build(stage.lang), status: reply.status, cut_at: reply.cut_at, one_index: reply.one_index };
         }
         let scene = Scene { prompt, stage: &stage, a_move, calls: self.calls, done_before: &self.done_before, foreign: &self.foreign };
-        Decision { scripted: scene.reply(&mut choices), status: None, cut_at: None }
+        Decision { scripted: scene.reply(&mut choices), status: None, cut_at: None, one_index: false }
     }
 }
 
@@ -147,6 +147,7 @@ struct Decision {
     scripted: Scripted,
     status: Option<u16>,
     cut_at: Option<usize>,
+    one_index: bool,
 }
 
 fn next_of(replies: &mut VecDeque<ScriptReply>, then: Then, last: &mut Option<ScriptReply>) -> Option<ScriptReply> {
@@ -183,6 +184,9 @@ impl Model for SimModel {
         let scripted = decision.scripted.begin_on_new_line(self.calls > 1).done(self.number, input);
         self.said.push(scripted.labels);
         let mut bytes: Vec<Vec<u8>> = speak(self.dialect, &scripted.reply, 24 + self.chunking as usize * 8);
+        if decision.one_index && self.dialect == Dialect::OpenaiChat {
+            bytes.iter_mut().for_each(put_under_index_zero);
+        }
         if let Some(most) = decision.cut_at {
             let mut whole = bytes.concat();
             whole.truncate(most);
@@ -191,6 +195,13 @@ impl Model for SimModel {
         let chunks = if self.chunking < 2 { recut(bytes, &mut self.choices.borrow_mut()) } else { vec![bytes.concat()] };
         Ok(SimStream { chunks: chunks.into(), decoder: Decoder::new(self.dialect), ready: VecDeque::new() })
     }
+}
+
+/// Renumbers the one call of a frame (of the first ten of a reply). Text can't be hit: its quotation marks are escaped.
+fn put_under_index_zero(frame: &mut Vec<u8>) {
+    let Ok(text) = std::str::from_utf8(frame) else { return };
+    let renumbered = (1..10).fold(text.to_owned(), |text, index| text.replace(&format!("\"index\":{index}"), "\"index\":0"));
+    *frame = renumbered.into_bytes();
 }
 
 /// The same bytes in chunks of one size, which falls inside characters and escapes.

@@ -122,6 +122,9 @@ pub struct ScriptReply {
     /// The stream is cut after this many bytes.
     #[serde(default)]
     pub cut_at: Option<usize>,
+    /// Every call is streamed under index 0, as some servers of the OpenAI dialect do; Anthropic's blocks keep their own.
+    #[serde(default)]
+    pub one_index: bool,
 }
 
 /// A finish reason by name.
