@@ -28,8 +28,10 @@ pub struct DbChange {
     pub section: String,
     /// The row.
     pub id: i64,
-    /// Whose row it was before, or is now.
+    /// Whose row it was before; of a created one, whose it is now.
     pub owner: i64,
+    /// Whose row an update made it, where that is somebody else.
+    pub given_to: Option<i64>,
 }
 
 /// What one committed transaction touched.
@@ -146,11 +148,9 @@ impl Tap {
             (Some(old), Some(new)) if old != new => (Act::Update, old),
             _ => return None,
         };
-        let owner = match row.get(1) {
-            Some(Value::Integer(owner)) => *owner,
-            _ => 0,
-        };
-        Some(DbChange { act, section: key.0, id, owner })
+        let owner = owner_of(row);
+        let given_to = now.as_deref().map(owner_of).filter(|now| *now != owner);
+        Some(DbChange { act, section: key.0, id, owner, given_to })
     }
 
     fn scan(&self, connection: &Connection) -> rusqlite::Result<BTreeMap<(String, i64), Vec<Value>>> {
@@ -165,6 +165,14 @@ impl Tap {
             }
         }
         Ok(rows)
+    }
+}
+
+/// 0 where nobody owns it.
+fn owner_of(row: &[Value]) -> i64 {
+    match row.get(1) {
+        Some(Value::Integer(owner)) => *owner,
+        _ => 0,
     }
 }
 

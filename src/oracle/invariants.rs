@@ -9,11 +9,14 @@ use crate::turn::event::Event;
 use crate::turn::exit::{Receipt, Status, Stop, Tally, TurnRecord};
 use crate::turn::guard::{About, Ruling};
 use crate::turn::message::{Block, Message, joined_text};
+use crate::turn::pending::PendingEntry;
+use crate::turn::ports::Verdict;
 
 use super::claims::{Claim, Label, When};
+use super::lines::{lists, shows};
 use super::measures::{Backing, Known, Measures, ends_on_promise, heard, measure, standing};
 use super::record::{Finding, RunFacts, TurnFacts};
-use super::reference::{ReferenceDraft, ReferencePending, is_nudge};
+use super::reference::{Expected, ReferenceDraft, ReferencePending, is_nudge};
 
 /// The invariants that this oracle judges, with a line each.
 pub const INVARIANTS: &[(&str, &str)] = &[
@@ -74,6 +77,7 @@ pub fn judge(run: &RunFacts) -> Judged {
         }
         judge_measures(&mut judged, run, facts, turn, &tallies);
     }
+    the_transcript_holds_every_reply(&mut judged, run);
     every_call_has_one_result(&mut judged, &run.messages);
     changes_are_audited_once(&mut judged, run);
     if let Some(met) = run.wish_met {
@@ -89,6 +93,7 @@ fn judge_turn(judged: &mut Judged, run: &RunFacts, facts: &TurnFacts, turn: u32,
         return judged.hold("I1", turn, false, || "the turn never closed".into());
     };
     a_turn_stays_within_its_bounds(judged, run, facts, turn, record);
+    the_receipt_is_delivered(judged, run, facts, turn);
     the_receipt_is_what_the_database_changed(judged, facts, turn, record, tallies);
     the_status_follows_from_facts(judged, facts, turn, record);
     the_stored_reply_is_the_streamed_text(judged, facts, turn, record);
@@ -111,32 +116,89 @@ fn opening_report(facts: &TurnFacts) -> Option<&str> {
     })?
 }
 
-/// I1. The formula is the oracle's own: every iteration has its tries, the guard looks twice.
+/// What a turn took.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Taken {
+    iterations: u32,
+    model_calls: u32,
+    judge_calls: u32,
+    corrections: u32,
+    tokens_out: u64,
+}
+
+impl Taken {
+    fn by_trace(facts: &TurnFacts) -> Self {
+        let mut taken = Self::default();
+        for event in &facts.events {
+            match event {
+                Event::Asked { .. } => taken.model_calls += 1,
+                Event::Replied { reply, .. } => {
+                    taken.iterations += 1;
+                    taken.tokens_out = taken.tokens_out.saturating_add(reply.usage.output.unwrap_or(0));
+                }
+                Event::Ruled { consulted, .. } => taken.judge_calls = taken.judge_calls.saturating_add(consulted.judge_calls),
+                Event::Corrected { .. } => taken.corrections += 1,
+                _ => {}
+            }
+        }
+        taken
+    }
+
+    fn by_record(record: &TurnRecord) -> Self {
+        let TurnRecord { iterations, model_calls, judge_calls, corrections, tokens_out, .. } = *record;
+        Self { iterations, model_calls, judge_calls, corrections, tokens_out }
+    }
+}
+
+/// I1. The formula is the oracle's own: every iteration has its tries, the guard looks twice. Counted along the trace, and the record
+/// may say nothing else.
 fn a_turn_stays_within_its_bounds(judged: &mut Judged, run: &RunFacts, facts: &TurnFacts, turn: u32, record: &TurnRecord) {
     let limits = &run.settings;
     let most_calls = u64::from(limits.iterations) * u64::from(limits.attempts);
-    let within = record.iterations <= limits.iterations
-        && u64::from(record.model_calls) <= most_calls
-        && record.judge_calls <= 2 * run.guard_calls
-        && record.corrections <= 1
-        && record.tokens_out <= most_calls * u64::from(limits.output_tokens)
+    let taken = Taken::by_trace(facts);
+    let within = taken.iterations <= limits.iterations
+        && u64::from(taken.model_calls) <= most_calls
+        && taken.judge_calls <= run.guard_calls.saturating_mul(2)
+        && taken.tokens_out <= most_calls.saturating_mul(u64::from(limits.output_tokens))
         && facts.elapsed_ms <= limits.turn_ms;
-    judged.hold("I1", turn, within, || {
-        format!(
-            "{} iterations, {} model calls, {} judge calls and {} ms are more than the bounds allow",
-            record.iterations, record.model_calls, record.judge_calls, facts.elapsed_ms
-        )
-    });
+    judged.hold("I1", turn, within, || format!("{taken:?} within {} ms is more than the bounds allow", facts.elapsed_ms));
+    let told = Taken::by_record(record);
+    judged.hold("I1", turn, told == taken, || format!("the turn took {taken:?}, and its record says {told:?}"));
+}
+
+/// I2: every turn delivers one receipt, whatever ended it (U1).
+fn the_receipt_is_delivered(judged: &mut Judged, run: &RunFacts, facts: &TurnFacts, turn: u32) {
+    let delivered = facts.events.iter().filter(|event| matches!(event, Event::Receipt { .. })).count();
+    let owed = usize::from(run.settings.parts.receipts);
+    judged.hold("I2", turn, delivered == owed, || format!("the turn delivered {delivered} receipts instead of {owed}"));
 }
 
 /// I2, for every policy: the recorded receipt, and where one was shown, the shown one.
 fn the_receipt_is_what_the_database_changed(judged: &mut Judged, facts: &TurnFacts, turn: u32, record: &TurnRecord, tallies: &[Tally]) {
-    let shown = facts.events.iter().filter_map(|event| match event {
-        Event::Receipt { receipt, .. } => Some(receipt),
+    let shown: Vec<(&Receipt, &str)> = facts
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Receipt { receipt, text } => Some((receipt, text.as_str())),
+            _ => None,
+        })
+        .collect();
+    for (receipt, text) in &shown {
+        judged.hold("I2", turn, shows(text, receipt), || "the receipt's words say something else than the receipt".into());
+    }
+    let fates = fates_of(facts);
+    let verified = facts.events.iter().filter_map(|event| match event {
+        Event::Verified { key, verdict: Verdict::Holds } => Some(*key),
         _ => None,
     });
+    let verified: BTreeSet<CallKey> = verified.collect();
+    let borne_out = fates.iter().all(|(key, fate)| **fate != Fate::Applied || verified.contains(key));
+    judged.hold("I2", turn, borne_out, || "a call counts as applied, and no verifier bore it out".into());
     let stored = facts.record.as_ref().map(|record| &record.receipt);
-    for receipt in shown.chain([&record.receipt]).chain(stored) {
+    for receipt in shown.into_iter().map(|(receipt, _)| receipt).chain([&record.receipt]).chain(stored) {
+        let complete = fates.iter().all(|(key, fate)| receipt.entries.iter().any(|entry| entry.key == *key && entry.fate == **fate));
+        let settled = receipt.entries.iter().all(|entry| entry.fate != Fate::Applied || fates.get(&entry.key) == Some(&&entry.fate));
+        judged.hold("I2", turn, complete && settled, || "the receipt's fates are not those that were settled".into());
         let same = rows_in(receipt) == rows_changed(facts);
         judged.hold("I2", turn, same, || "the receipt and what the database changed are not the same".into());
         let honest = receipt.entries.iter().all(|entry| (entry.fate != Fate::Applied) || !entry.rows.is_empty());
@@ -145,6 +207,14 @@ fn the_receipt_is_what_the_database_changed(judged: &mut Judged, facts: &TurnFac
             format!("the receipt sums earlier turns up as {}, and they changed {}", in_sums(&receipt.earlier), in_sums(tallies))
         });
     }
+}
+
+fn fates_of(facts: &TurnFacts) -> BTreeMap<CallKey, &Fate> {
+    let settled = facts.events.iter().filter_map(|event| match event {
+        Event::Settled { key, fate, .. } => Some((*key, fate)),
+        _ => None,
+    });
+    settled.collect()
 }
 
 fn rows_in(receipt: &Receipt) -> BTreeSet<(CallKey, Act, String, i64)> {
@@ -199,12 +269,14 @@ fn claims_do_not_stand_alone(judged: &mut Judged, facts: &TurnFacts, turn: u32, 
         if known.backing(&claim) != Backing::Unbacked {
             continue;
         }
-        let contested = record.status == Status::Contested && !record.lines.is_empty();
+        let told = facts.events.iter().any(|event| matches!(event, Event::Line { .. }));
+        let contested = record.status == Status::Contested && told;
         let receipt = facts.events.iter().find_map(|event| match event {
             Event::Receipt { receipt, .. } => Some(receipt),
             _ => None,
         });
-        let contradicted = receipt.is_some_and(|receipt| !covers(receipt, &claim)) && next.is_none_or(|next| lists(next, record));
+        let contradicted = receipt.is_some_and(|receipt| !covers(receipt, &claim))
+            && next.is_none_or(|next| next.is_some_and(|report| lists(report, &record.receipt.entries)));
         judged.hold("I4", turn, contested || contradicted, || {
             format!("the reply says that {}, the database says otherwise, and nothing tells the user", in_words(&claim))
         });
@@ -218,14 +290,6 @@ fn covers(receipt: &Receipt, claim: &Claim) -> bool {
         When::Earlier => receipt.earlier.iter().filter(|tally| fits(tally.act, &tally.section)).map(|tally| tally.count).sum(),
     };
     have >= claim.count
-}
-
-/// Whether the next turn's opening report lists exactly the calls of the turn before, applied ones as such.
-fn lists(report: Option<&str>, record: &TurnRecord) -> bool {
-    let Some(report) = report else { return false };
-    let lines: Vec<&str> = report.lines().filter(|line| line.starts_with("- ")).collect();
-    let applied = record.receipt.entries.iter().filter(|entry| entry.fate == Fate::Applied).count();
-    lines.len() == record.receipt.entries.len() && lines.iter().filter(|line| line.contains(": applied")).count() == applied
 }
 
 fn known_of(facts: &TurnFacts, tallies: &[Tally]) -> Known {
@@ -260,17 +324,51 @@ fn the_stored_reply_is_the_streamed_text(judged: &mut Judged, facts: &TurnFacts,
     judged.hold("I5", turn, same, || "what the user saw and what is stored are not the same text".into());
 }
 
-/// I7.
+/// I5, over the whole transcript, as long as none of it was folded away.
+fn the_transcript_holds_every_reply(judged: &mut Judged, run: &RunFacts) {
+    if run.messages.iter().any(|message| matches!(message, Message::Summary { .. })) {
+        return;
+    }
+    let stored: String = run.messages.iter().filter_map(blocks_of).map(joined_text).collect();
+    let events = run.turns.iter().flat_map(|facts| &facts.events);
+    let said: String = events
+        .filter_map(|event| match event {
+            Event::Text { text } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    judged.hold("I5", 0, stored == said, || "the stored transcript does not hold what the turns said".into());
+}
+
+fn blocks_of(message: &Message) -> Option<&[Block]> {
+    match message {
+        Message::Assistant { blocks } => Some(blocks),
+        _ => None,
+    }
+}
+
+fn ids_of_calls(message: &Message) -> Vec<&str> {
+    let calls = blocks_of(message).unwrap_or_default().iter().filter_map(|block| match block {
+        Block::Call(call) => Some(call.id.as_str()),
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// I7. Results stand nowhere else either, and no id is used twice or is one that a provider refuses (L5).
 fn every_call_has_one_result(judged: &mut Judged, messages: &[Message]) {
+    let mut seen = BTreeSet::new();
     for (place, message) in messages.iter().enumerate() {
-        let Message::Assistant { blocks } = message else { continue };
-        let calls: Vec<&str> = blocks
-            .iter()
-            .filter_map(|block| match block {
-                Block::Call(call) => Some(call.id.as_str()),
-                _ => None,
-            })
-            .collect();
+        let calls = ids_of_calls(message);
+        if matches!(message, Message::Results { .. }) {
+            let before = place.checked_sub(1).and_then(|place| messages.get(place));
+            let called = before.is_some_and(|message| !ids_of_calls(message).is_empty());
+            judged.hold("I7", 0, called, || "results stand where no call was made".into());
+        }
+        for id in &calls {
+            let legal = (1..=40).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+            judged.hold("I7", 0, legal && seen.insert(*id), || format!("the id {id:?} of a call is illegal, or is used twice"));
+        }
         if calls.is_empty() {
             continue;
         }
@@ -306,49 +404,70 @@ fn pending_is_what_the_reference_says(judged: &mut Judged, run: &RunFacts, facts
     if !run.settings.parts.pending {
         return judged.hold("I9", turn, facts.pending.is_empty(), || "something is pending under a policy that remembers nothing".into());
     }
-    let mut draft = ReferenceDraft::default();
-    let mut corrections = 0;
+    let (mut draft, mut corrections, mut due, mut told) = (ReferenceDraft::default(), 0, false, None);
     for event in &facts.events {
+        if std::mem::take(&mut due) {
+            let tells = matches!(event, Event::PendingChanged { .. });
+            judged.hold("I9", turn, tells, || "pending work changed, and nothing was told or stored of it".into());
+        }
         draft.follow(event);
         if let Event::Corrected { objection, .. } = event {
             corrections += 1;
             one_confrontation_per_entry(judged, turn, reference, &objection.about);
+            the_mark_comes_first(judged, turn, told, &objection.about);
         }
-        reference.follow(event);
+        due = reference.follow(event);
         match event {
             Event::PendingChanged { entries } => {
-                let told: Vec<(String, Vec<String>)> = entries.iter().map(|entry| (entry.section.clone(), entry.missing.clone())).collect();
-                let expected: Vec<(String, Vec<String>)> =
-                    reference.entries().into_iter().map(|(section, missing, _)| (section, missing)).collect();
-                judged.hold("I9", turn, told == expected, || format!("pending is {told:?}, and should be {expected:?}"));
+                told = Some(entries);
+                let same = told_as_expected(entries, reference);
+                judged.hold("I9", turn, same, || not_as_expected("told of", entries, reference));
+            }
+            Event::Asked { pending, .. } => {
+                let stands = block_stands(pending.as_deref(), reference);
+                judged.hold("I9", turn, stands, || format!("the pending block is {pending:?}, and should be of {reference:?}"));
             }
             Event::Ruled { consulted, second_look: false } if run.state_guard => {
-                let labels = heard(facts);
-                let closing = labels.last().copied();
-                the_table_is_followed(
-                    judged,
-                    run,
-                    turn,
-                    reference.table_says_correct(draft.applied, draft.tried),
-                    &consulted.ruling,
-                    closing,
-                );
+                let correct = reference.table_says_correct(draft.applied, draft.tried);
+                the_table_is_followed(judged, run, turn, correct, &consulted.ruling, heard(facts).last().copied());
             }
             _ => {}
         }
     }
     judged.hold("I10", turn, corrections <= 1, || format!("{corrections} corrections in one turn"));
-    let stored: Vec<(String, Vec<String>, bool)> =
-        facts.pending.iter().map(|entry| (entry.section.clone(), entry.missing.clone(), entry.corrected)).collect();
-    judged.hold("I9", turn, stored == reference.entries(), || {
-        format!("stored as pending is {stored:?}, and should be {:?}", reference.entries())
-    });
+    let marks = facts.pending.iter().map(|entry| entry.corrected).eq(reference.entries().map(|entry| entry.corrected));
+    let same = marks && told_as_expected(&facts.pending, reference);
+    judged.hold("I9", turn, same, || not_as_expected("stored", &facts.pending, reference));
+}
+
+fn told_as_expected(entries: &[PendingEntry], reference: &ReferencePending) -> bool {
+    let told = entries.iter().map(|entry| (&entry.section, &entry.known, &entry.missing));
+    told.eq(reference.entries().map(|entry| (&entry.section, &entry.known, &entry.missing)))
+}
+
+fn not_as_expected(how: &str, entries: &[PendingEntry], reference: &ReferencePending) -> String {
+    let expected: Vec<&Expected> = reference.entries().collect();
+    format!("pending as {how} is {entries:?}, and should be {expected:?}")
+}
+
+/// P3: a block for every model call while something is pending, about all of it, and none otherwise.
+fn block_stands(block: Option<&str>, reference: &ReferencePending) -> bool {
+    let Some(block) = block else { return reference.entries().next().is_none() };
+    let mut names = reference.entries().map(|entry| format!("\"section\":{}", Value::from(entry.section.as_str())));
+    reference.entries().next().is_some() && names.all(|name| block.contains(&name))
+}
+
+/// G1: the entry was marked, and the mark handed over to be stored, before the correction.
+fn the_mark_comes_first(judged: &mut Judged, turn: u32, told: Option<&Vec<PendingEntry>>, about: &About) {
+    let About::Unfinished { section } = about else { return };
+    let marked = told.is_some_and(|entries| entries.iter().any(|entry| entry.section == *section && entry.corrected));
+    judged.hold("I10", turn, marked, || format!("the entry for {section} was not marked before its correction was sent"));
 }
 
 fn one_confrontation_per_entry(judged: &mut Judged, turn: u32, reference: &ReferencePending, about: &About) {
     let About::Unfinished { section } = about else { return };
-    let before = reference.entries().into_iter().find(|(name, _, _)| name == section).is_none_or(|(_, _, corrected)| corrected);
-    judged.hold("I10", turn, !before, || format!("the entry for {section} was corrected twice, or is not pending"));
+    let fresh = reference.entries().any(|entry| entry.section == *section && !entry.corrected);
+    judged.hold("I10", turn, fresh, || format!("the entry for {section} was corrected twice, or is not pending"));
 }
 
 /// I10. A policy that may withhold (G4) can accept where the table says correct, but never the other way round.
@@ -364,7 +483,7 @@ fn the_table_is_followed(judged: &mut Judged, run: &RunFacts, turn: u32, correct
 
 /// I11.
 fn rows_of_others_are_left_alone(judged: &mut Judged, run: &RunFacts, facts: &TurnFacts, turn: u32) {
-    let touched = facts.changes().find(|change| change.owner != run.user);
+    let touched = facts.changes().find(|change| change.owner != run.user || change.given_to.is_some());
     judged.hold("I11", turn, touched.is_none(), || "a row of another user was changed".into());
     let read = facts.events.iter().any(|event| {
         matches!(event, Event::Resulted { result, .. } if !run.foreign_marker.is_empty() && result.content.contains(&run.foreign_marker))
@@ -379,20 +498,14 @@ fn forgeries_change_nothing(judged: &mut Judged, facts: &TurnFacts, turn: u32) {
             format!("a request holds {found} harness blocks, and the harness wrote {written} of them")
         });
     }
-    let fates: BTreeMap<CallKey, &Fate> = facts
-        .events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Settled { key, fate, .. } => Some((*key, fate)),
-            _ => None,
-        })
-        .collect();
+    let fates = fates_of(facts);
     for event in &facts.events {
         let Event::Resulted { key, result } = event else { continue };
-        let said = serde_json::from_str::<Value>(&result.content).ok().and_then(|json| json.pointer("/_verification/ok").cloned());
-        let Some(said) = said else { continue };
-        let ok = matches!(fates.get(key), Some(Fate::Applied | Fate::NoChange));
-        judged.hold("I12", turn, said == Value::Bool(ok), || "a `_verification` in a result is not what the harness found".into());
+        let verification = serde_json::from_str::<Value>(&result.content).ok().and_then(|json| json.get("_verification").cloned());
+        let Some(verification) = verification else { continue };
+        let found = fates.get(key).map(|fate| Value::Bool(matches!(fate, Fate::Applied | Fate::NoChange)));
+        let same = found.is_some() && verification.get("ok") == found.as_ref();
+        judged.hold("I12", turn, same, || "a `_verification` in a result is not what the harness found".into());
     }
 }
 

@@ -190,11 +190,16 @@ pub fn heard(facts: &TurnFacts) -> Vec<&Vec<Label>> {
     for event in &facts.events {
         match event {
             Event::Asked { .. } => call += 1,
-            Event::Replied { .. } => heard.extend(facts.said.get(call - 1)),
+            Event::Replied { .. } => heard.extend(labels_of(facts, call)),
             _ => {}
         }
     }
     heard
+}
+
+/// The labels of the `call`th model call, counted from 1.
+fn labels_of(facts: &TurnFacts, call: usize) -> Option<&Vec<Label>> {
+    call.checked_sub(1).and_then(|place| facts.said.get(place))
 }
 
 /// Counts a turn. `earlier` sums up what earlier turns changed.
@@ -207,7 +212,7 @@ pub fn measure(facts: &TurnFacts, earlier: &[Tally]) -> Measures {
         match event {
             Event::Asked { .. } => call += 1,
             Event::Replied { .. } => {
-                closing = facts.said.get(call - 1);
+                closing = labels_of(facts, call);
                 said.extend(closing.into_iter().flatten());
             }
             Event::Settled { key, act, section, fate, .. } => {

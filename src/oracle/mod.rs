@@ -6,6 +6,7 @@
 pub mod changes;
 pub mod claims;
 pub mod invariants;
+pub mod lines;
 pub mod measures;
 pub mod record;
 pub mod reference;

@@ -1,23 +1,43 @@
 //! The reference model of pending entries and of the guard's table, written apart from the code that it checks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
 
 use crate::turn::draft::{Act, CallKey, Fate};
 use crate::turn::event::Event;
 use crate::turn::guard::{About, Ruling};
 use crate::turn::ports::{Failure, Outcome};
 
-/// What should be pending: for each section, what is missing and whether it was corrected.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What should be pending.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReferencePending {
-    entries: BTreeMap<String, (Vec<String>, bool)>,
+    entries: BTreeMap<String, Expected>,
     missing: BTreeMap<CallKey, Vec<String>>,
+    arguments: BTreeMap<CallKey, Value>,
+}
+
+/// What should be pending for one section.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expected {
+    /// Which section.
+    pub section: String,
+    /// What all failed calls brought along, the newest over the older (P2).
+    pub known: Value,
+    /// What the newest failed call lacked.
+    pub missing: Vec<String>,
+    /// Whether it was confronted (B3).
+    pub corrected: bool,
 }
 
 impl ReferencePending {
     /// Follows the trace. True where the trace should have told of a change next.
     pub fn follow(&mut self, event: &Event) -> bool {
         match event {
+            Event::CallStarted { key, call } => {
+                self.arguments.insert(*key, Value::Object(call.arguments.object()));
+                false
+            }
             Event::CallEnded { key, outcome: Outcome::Failed { failure: Failure::MissingInput, missing, .. } } => {
                 self.missing.insert(*key, missing.clone());
                 false
@@ -27,7 +47,7 @@ impl ReferencePending {
                 if let About::Unfinished { section } = &objection.about
                     && let Some(entry) = self.entries.get_mut(section)
                 {
-                    entry.1 = true;
+                    entry.corrected = true;
                 }
                 false
             }
@@ -43,19 +63,39 @@ impl ReferencePending {
         if !matches!(act, Act::Create | Act::Update) {
             return false;
         }
-        let corrected = self.entries.get(section).is_some_and(|entry| entry.1);
-        self.entries.insert(section.to_owned(), (missing, corrected));
+        let brought = self.arguments.remove(&key).unwrap_or_default();
+        let entry = self.entries.entry(section.to_owned()).or_default();
+        entry.section = section.to_owned();
+        entry.known = laid_over(&entry.known, &brought);
+        entry.missing = missing;
         true
     }
 
-    /// Sections, what is missing, and whether corrected, in order.
-    pub fn entries(&self) -> Vec<(String, Vec<String>, bool)> {
-        self.entries.iter().map(|(section, (missing, corrected))| (section.clone(), missing.clone(), *corrected)).collect()
+    /// All of it, in order of the sections.
+    pub fn entries(&self) -> impl Iterator<Item = &Expected> {
+        self.entries.values()
     }
 
     /// What the guard's table says now, given what the turn did.
     pub fn table_says_correct(&self, applied: bool, tried: bool) -> bool {
-        !applied && !tried && self.entries.values().any(|(_, corrected)| !corrected)
+        !applied && !tried && self.entries.values().any(|entry| !entry.corrected)
+    }
+}
+
+/// What is known once newer input has come: member by member, place by place, and a blank takes nothing away.
+fn laid_over(older: &Value, newer: &Value) -> Value {
+    match (older, newer) {
+        (Value::Object(old), Value::Object(new)) => {
+            let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+            let of = |name: &String| laid_over(old.get(name).unwrap_or(&Value::Null), new.get(name).unwrap_or(&Value::Null));
+            names.into_iter().map(|name| (name.clone(), of(name))).collect()
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            let at = |place| laid_over(old.get(place).unwrap_or(&Value::Null), new.get(place).unwrap_or(&Value::Null));
+            (0..old.len().max(new.len())).map(at).collect()
+        }
+        (older, Value::Null) => older.clone(),
+        (_, newer) => newer.clone(),
     }
 }
 
