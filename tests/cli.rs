@@ -85,18 +85,22 @@ fn the_json_lines_are_the_same_for_any_number_of_jobs_and_anywhere() {
             .into_iter()
             .chain([file.display().to_string()])
     };
-    let run = |file: &Path, jobs, zone: &str| {
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a folder");
+    let run = |file: &Path, jobs, zone: &str, language: &str, home: &Path| {
         Command::new(env!("CARGO_BIN_EXE_unbacked"))
             .args(arguments(file, jobs))
-            .current_dir(folder.path())
+            .current_dir(home)
             .env("TZ", zone)
-            .env("LANG", "tr_TR.UTF-8")
+            .env("LANG", language)
             .status()
             .expect("it runs")
+            .success()
     };
-    assert!(run(&one, "1", "UTC").success() && run(&two, "2", "Asia/Tokyo").success());
+    assert!(run(&one, "1", "UTC", "C", folder.path()));
+    assert!(run(&two, "2", "Asia/Tokyo", "tr_TR.UTF-8", &elsewhere));
     let (one, two) = (std::fs::read(&one).expect("written"), std::fs::read(&two).expect("written"));
-    assert!(one == two, "two jobs and another time zone give other bytes");
+    assert!(one == two, "two jobs in another folder, time zone and language give other bytes");
     let text = String::from_utf8(one).expect("UTF-8");
     assert_eq!(text.lines().count(), 120);
     let line: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");

@@ -279,3 +279,12 @@ fn c4_a_commit_whose_fate_was_never_added_is_reported_as_unknown_on_the_next_tur
         .collect();
     assert!(opened[1].contains("UNKNOWN — it was committed and never verified"), "{}", opened[1]);
 }
+
+#[test]
+fn c4_an_act_has_one_word_in_json_in_the_audit_trail_and_in_the_names_of_tools() {
+    use unbacked::turn::draft::Act;
+    for (act, word) in [(Act::Create, "create"), (Act::Update, "update"), (Act::Delete, "delete"), (Act::Discard, "discard")] {
+        assert_eq!(act.word(), word);
+        assert_eq!(serde_json::to_value(act).expect("an act is JSON"), word);
+    }
+}
