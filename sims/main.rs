@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
 
-use unbacked::sim::plan::{self, Plan};
+use unbacked::sim::plan::Plan;
 use unbacked::sim::run::run;
 use unbacked::sim::scenario::{self, Script};
 use unbacked::sim::world::World;
@@ -65,31 +65,18 @@ fn holds(file: &Path) -> Result<(), Failed> {
         return Err(format!("its id is {}", script.id).into());
     }
     let world = World::new()?;
+    let mut broken: Vec<String> = Vec::new();
     for policy in &script.policies {
         for dialect in Dialect::ALL {
-            let outcome = run(&plan_of(&script, policy, dialect), &world)?.outcome;
-            if let Some(found) = outcome.findings.first() {
-                let message = format!("{policy}, {dialect}: {} in turn {}: {}", found.invariant, found.turn, found.message);
-                return Err(message.into());
-            }
+            let outcome = run(&Plan::of_script(&script, policy, dialect.name()), &world)?.outcome;
+            let told = outcome
+                .findings
+                .iter()
+                .map(|found| format!("{policy}, {dialect}: {} in turn {}: {}", found.invariant, found.turn, found.message));
+            broken.extend(told);
         }
     }
-    Ok(())
-}
-
-fn plan_of(script: &Script, policy: &str, dialect: Dialect) -> Plan {
-    Plan {
-        version: plan::VERSION,
-        seed: 1,
-        policy: policy.into(),
-        evidence: "ledger".into(),
-        judge: script.judge.clone(),
-        dialect: dialect.name().into(),
-        persona: "scripted".into(),
-        settings: script.settings.clone(),
-        choices: None,
-        script: Some(script.clone()),
-    }
+    if broken.is_empty() { Ok(()) } else { Err(broken.join("\n").into()) }
 }
 
 fn every_case_has_a_file_or_a_reason(home: &Path) -> Result<(), Failed> {

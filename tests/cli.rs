@@ -145,3 +145,29 @@ fn list_is_json_for_machines() {
     assert_eq!(list["personas"].as_array().map(Vec::len), Some(13));
     assert_eq!(unbacked(&["list", "colours"]).status.code(), Some(2));
 }
+
+#[test]
+fn a_finding_of_a_scenario_comes_with_its_story_and_the_command_for_its_own_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.toml");
+    let text = "version = 1\nid = \"x\"\ntitle = \"t\"\nrequired_end = \"e\"\npolicies = [\"none\"]\n[[turn]]\nuser = \"Add Rust\"\n[[turn.reply]]\n\
+                parts = [{ say = { say = \"claim\", act = \"create\", section = \"skills\" } }]\n";
+    std::fs::write(&file, text).expect("written");
+    let name = file.display().to_string();
+    let done = unbacked(&["sim", &name]);
+    let told = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert_eq!(done.status.code(), Some(1), "{told}");
+    assert!(told.contains("claims that 1 rows of skills were created"), "{told}");
+    let command = told.lines().find_map(|line| line.trim().strip_prefix("replay: unbacked ")).expect("a command");
+    assert!(command.starts_with(&format!("replay {name} ")), "{command}");
+    let again = unbacked(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!(again.status.code(), Some(1), "{}", stderr(&again));
+}
+
+#[test]
+fn a_wrong_persona_is_met_with_the_nearest_and_too_large_a_seed_with_the_largest() {
+    assert!(stderr(&unbacked(&["sim", "--persona", "fabulst"])).contains("did you mean `fabulist`?"));
+    let done = unbacked(&["replay", "99999999999999999999999"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(stderr(&done).contains("seeds go up to"));
+}

@@ -50,3 +50,11 @@ fn every_command_of_the_readme_does_what_it_shows() {
         }
     }
 }
+
+#[test]
+fn the_scenario_of_the_readme_is_the_file_that_the_tests_run() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(home.join("README.md")).expect("the README is there");
+    let file = std::fs::read_to_string(home.join("sims/scenarios/example.toml")).expect("the example is there");
+    assert!(readme.contains(&format!("```toml\n{file}```")), "sims/scenarios/example.toml and the README's example have parted");
+}

@@ -9,13 +9,17 @@ use unbacked::oracle::invariants::INVARIANTS;
 use unbacked::sim::moves::MOVES;
 use unbacked::sim::persona::PERSONAS;
 use unbacked::wire::Dialect;
+use unbacked::wire::strict::rules::RULES;
 
 use super::{Failure, Found};
 
 /// What there is, with a line each.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  unbacked list personas
+  unbacked list --json")]
 pub struct Args {
-    /// Only this catalogue: personas, moves, policies, invariants, dialects, judges.
+    /// Only this catalogue: personas, moves, policies, invariants, rules, dialects, judges.
     what: Option<String>,
     /// As JSON.
     #[arg(long)]
@@ -31,6 +35,7 @@ fn catalogues() -> Vec<Catalogue> {
         ("moves", MOVES.iter().map(|a_move| pair(a_move.name, a_move.sentence)).collect()),
         ("policies", PolicyName::ALL.iter().map(|policy| pair(policy.name(), policy.sentence())).collect()),
         ("invariants", INVARIANTS.iter().map(|(name, line)| pair(name, line)).collect()),
+        ("rules", RULES.iter().map(|rule| pair(rule.id, rule.sentence)).collect()),
         ("dialects", Dialect::ALL.iter().map(|dialect| pair(dialect.name(), "a provider's protocol")).collect()),
         ("judges", JUDGES.iter().map(|(name, line)| pair(name, line)).collect()),
     ]

@@ -26,7 +26,7 @@ const EXAMPLES: &str = "Examples:
   unbacked list personas                        what there is
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or unreadable input, 3 environment, 4 internal fault,
-5 nondeterminism, 6 the tester is not to be trusted.";
+(5 and 6 are kept for nondeterminism and for a tester that is not to be trusted).";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -6,6 +6,7 @@ use std::path::Path;
 use unbacked::report::story;
 use unbacked::sim::plan::{self, Plan};
 use unbacked::sim::world::World;
+use unbacked::turn::bounds::Settings;
 
 use super::{Failure, Found};
 
@@ -50,23 +51,29 @@ pub fn run(args: &Args) -> Result<Found, Failure> {
 }
 
 fn plan_of(args: &Args) -> Result<Plan, Failure> {
-    let seed = args.what.parse::<u64>().ok();
-    let script = match seed {
-        Some(_) => None,
-        None => Some(super::sim::read(Path::new(&args.what))?),
+    // All digits: a seed, even one that is too large to be one.
+    let mut plan = if args.what.bytes().all(|b| b.is_ascii_digit()) {
+        let seed = args.what.parse().map_err(|_| Failure::Usage(format!("{} is no seed: seeds go up to {}", args.what, u64::MAX)))?;
+        Plan {
+            version: plan::VERSION,
+            seed,
+            policy: "full".into(),
+            evidence: String::new(),
+            judge: "faithful".into(),
+            dialect: String::new(),
+            persona: args.persona.clone(),
+            settings: Settings::default(),
+            choices: None,
+            script: None,
+        }
+    } else {
+        let script = super::sim::read(Path::new(&args.what))?;
+        let policy = script.policies.first().cloned().unwrap_or_else(|| "full".into());
+        Plan::of_script(&script, &policy, "")
     };
-    let policy = script.as_ref().and_then(|script| script.policies.first().cloned()).unwrap_or_else(|| "full".into());
-    let judge = script.as_ref().map_or_else(|| "faithful".into(), |script| script.judge.clone());
-    Ok(Plan {
-        version: plan::VERSION,
-        seed: seed.unwrap_or(1),
-        policy: args.policy.clone().unwrap_or(policy),
-        evidence: args.evidence.clone(),
-        judge: args.judge.clone().unwrap_or(judge),
-        dialect: args.dialect.clone(),
-        persona: if script.is_some() { "scripted".into() } else { args.persona.clone() },
-        settings: script.as_ref().map(|script| script.settings.clone()).unwrap_or_default(),
-        choices: None,
-        script,
-    })
+    plan.evidence.clone_from(&args.evidence);
+    plan.dialect.clone_from(&args.dialect);
+    plan.policy = args.policy.clone().unwrap_or(plan.policy);
+    plan.judge = args.judge.clone().unwrap_or(plan.judge);
+    Ok(plan)
 }

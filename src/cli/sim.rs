@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use unbacked::report::summary::Summary;
+use unbacked::report::summary::{Kept, Summary};
 use unbacked::report::{story, terminal};
 use unbacked::sim::campaign::Campaign;
 use unbacked::sim::outcome::Outcome;
-use unbacked::sim::plan::{self, Plan};
+use unbacked::sim::plan::Plan;
 use unbacked::sim::scenario::{self, Script};
 use unbacked::sim::world::World;
 use unbacked::wire::Dialect;
@@ -107,15 +107,15 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
     if stop.load(Ordering::Relaxed) {
         say(&format!("Interrupted after {} of {runs} runs.\n", summary.runs()))?;
     }
-    tell(&mut summary, &campaign)?;
+    tell(&mut summary, |_| campaign.plan(0))?;
     report(&mut summary, args.quiet, lines.on_stdout)
 }
 
 /// The findings that are reported are run once more, and their turns told.
-fn tell(summary: &mut Summary, campaign: &Campaign) -> Result<(), Failure> {
+fn tell(summary: &mut Summary, plan_of: impl Fn(&Kept) -> Plan) -> Result<(), Failure> {
     let world = World::new().map_err(Failure::Environment)?;
     for kept in summary.told(terminal::TOLD) {
-        let mut plan = campaign.plan(0);
+        let mut plan = plan_of(kept);
         plan.seed = kept.seed;
         plan.policy.clone_from(&kept.policy);
         plan.persona.clone_from(&kept.persona);
@@ -128,7 +128,6 @@ fn tell(summary: &mut Summary, campaign: &Campaign) -> Result<(), Failure> {
 
 /// A wrong name is told before anything runs.
 fn check_names(campaign: &Campaign) -> Result<(), Failure> {
-    let world = World::new().map_err(Failure::Environment)?;
     for number in 0..campaign.policies.len() as u64 {
         let mut plan = campaign.plan(number);
         plan.choices = Some(Vec::new());
@@ -140,7 +139,6 @@ fn check_names(campaign: &Campaign) -> Result<(), Failure> {
             }
         }
     }
-    drop(world);
     Ok(())
 }
 
@@ -149,14 +147,15 @@ fn scenarios(args: &Args) -> Result<Found, Failure> {
     let world = World::new().map_err(Failure::Environment)?;
     let mut lines = Lines::open(args.json.as_deref())?;
     let mut summary = Summary::new();
-    for script in &scripts {
-        for plan in plans(script, args) {
-            let run = unbacked::sim::run::run(&plan, &world).map_err(|error| Failure::Usage(format!("{}: {error}", script.id)))?;
-            lines.put(&run.outcome)?;
-            summary.add(&run.outcome);
-        }
+    let all: Vec<Plan> = scripts.iter().flat_map(|script| plans(script, args)).collect();
+    for plan in &all {
+        let name = plan.script.as_ref().map(|script| script.file.as_str()).unwrap_or_default();
+        let run = unbacked::sim::run::run(plan, &world).map_err(|error| Failure::Usage(super::printable(&format!("{name}: {error}"))))?;
+        lines.put(&run.outcome)?;
+        summary.add(&run.outcome);
     }
     lines.close()?;
+    tell(&mut summary, |kept| all[kept.number].clone())?;
     report(&mut summary, args.quiet, lines.on_stdout)
 }
 
@@ -166,20 +165,14 @@ fn plans(script: &Script, args: &Args) -> Vec<Plan> {
     let both: Vec<String> = Dialect::ALL.iter().map(|dialect| dialect.name().to_owned()).collect();
     let dialects = if args.dialect.is_empty() { &both } else { &args.dialect };
     let pairs = policies.iter().flat_map(|policy| dialects.iter().map(move |dialect| (policy, dialect)));
-    pairs
-        .map(|(policy, dialect)| Plan {
-            version: plan::VERSION,
-            seed: args.seed,
-            policy: policy.clone(),
-            evidence: args.evidence.clone(),
-            judge: args.judge.clone().unwrap_or_else(|| script.judge.clone()),
-            dialect: dialect.clone(),
-            persona: "scripted".into(),
-            settings: script.settings.clone(),
-            choices: None,
-            script: Some(script.clone()),
-        })
-        .collect()
+    let plan = |(policy, dialect): (&String, &String)| {
+        let mut plan = Plan::of_script(script, policy, dialect);
+        plan.seed = args.seed;
+        plan.evidence.clone_from(&args.evidence);
+        plan.judge = args.judge.clone().unwrap_or(plan.judge);
+        plan
+    };
+    pairs.map(plan).collect()
 }
 
 pub(super) fn read(file: &Path) -> Result<Script, Failure> {

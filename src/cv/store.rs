@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::schema::{OTHER_TABLES, SECTIONS, tables};
 
@@ -134,13 +134,6 @@ impl Store {
             connection.prepare_cached("INSERT INTO users (id, name) VALUES (?1, ?2)")?.execute((id, name))?;
             connection.prepare_cached("INSERT INTO profile (id, user_id) VALUES (?1, ?1)")?.execute([id])?;
             Ok(())
-        })
-    }
-
-    /// Whether a user is there.
-    pub fn has_user(&self, id: i64) -> rusqlite::Result<bool> {
-        self.with(|connection| {
-            Ok(connection.prepare_cached("SELECT 1 FROM users WHERE id = ?1")?.query_row([id], |_| Ok(())).optional()?.is_some())
         })
     }
 }

@@ -55,7 +55,7 @@ pub fn tell_one(run: &Run, turn: u32, most: usize) -> String {
 }
 
 fn tell_turn(text: &mut String, facts: &TurnFacts) {
-    let mut call = 0;
+    let mut call: usize = 0;
     let mut streamed = String::new();
     for event in &facts.events {
         if let Event::Text { text: piece } = event {
@@ -65,7 +65,7 @@ fn tell_turn(text: &mut String, facts: &TurnFacts) {
         if !streamed.is_empty() {
             let said = std::mem::take(&mut streamed);
             line(text, "model", &said);
-            tell_labels(text, facts.said.get(call - 1));
+            tell_labels(text, call.checked_sub(1).and_then(|call| facts.said.get(call)));
         }
         match event {
             Event::Asked { .. } => call += 1,

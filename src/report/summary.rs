@@ -37,8 +37,8 @@ pub struct Kept {
     pub dialect: String,
     /// The run's seed.
     pub seed: u64,
-    /// Whether the run was a scenario's.
-    pub scripted: bool,
+    /// Which run it was, counted from 0 in the order in which they were added.
+    pub number: usize,
     /// The finding.
     pub found: Found,
     /// Its turn, told; empty where nobody told it.
@@ -81,7 +81,7 @@ impl Summary {
                     persona: outcome.persona.clone(),
                     dialect: outcome.dialect.clone(),
                     seed: outcome.seed,
-                    scripted: outcome.scenario.is_some(),
+                    number: self.runs as usize - 1,
                     found: found.clone(),
                     story: String::new(),
                 });

@@ -40,6 +40,24 @@ pub struct Plan {
     pub script: Option<Script>,
 }
 
+impl Plan {
+    /// A scenario's plan, under one policy in one dialect.
+    pub fn of_script(script: &Script, policy: &str, dialect: &str) -> Self {
+        Self {
+            version: VERSION,
+            seed: 1,
+            policy: policy.into(),
+            evidence: ledger(),
+            judge: script.judge.clone(),
+            dialect: dialect.into(),
+            persona: "scripted".into(),
+            settings: script.settings.clone(),
+            choices: None,
+            script: Some(script.clone()),
+        }
+    }
+}
+
 fn ledger() -> String {
     "ledger".into()
 }

@@ -95,7 +95,8 @@ pub fn check(plan: &Plan) -> Result<Checked<'_>, String> {
     let persona = persona::by_name(&plan.persona);
     if persona.is_none() && plan.script.is_none() {
         let names: Vec<&str> = persona::PERSONAS.iter().map(|persona| persona.name).collect();
-        return Err(format!("there is no persona `{}`; there are {}", plan.persona, names.join(", ")));
+        let nearest = super::scenario::nearest(&plan.persona, names.iter().copied()).unwrap_or_default();
+        return Err(format!("there is no persona `{}`; did you mean `{nearest}`? There are {}", plan.persona, names.join(", ")));
     }
     let mut settings = plan.settings.clone();
     settings.parts = policy.parts();
@@ -131,7 +132,7 @@ struct Play<'p> {
 async fn play(checked: &Checked<'_>, world: &World) -> Result<Run, String> {
     let script = checked.plan.script.as_ref();
     let broken = |error: rusqlite::Error| format!("the simulated database failed: {error}");
-    let mut play = Play::new(checked, world).map_err(broken)?;
+    let mut play = Play::new(checked, world)?;
     let fair_wish = match script {
         Some(script) => {
             for turn in &script.turn {
@@ -148,11 +149,13 @@ async fn play(checked: &Checked<'_>, world: &World) -> Result<Run, String> {
 }
 
 impl<'p> Play<'p> {
-    fn new(checked: &'p Checked<'p>, world: &'p World) -> rusqlite::Result<Self> {
+    fn new(checked: &'p Checked<'p>, world: &'p World) -> Result<Self, String> {
         let plan = checked.plan;
         let mut choices = plan.choices.clone().map_or_else(|| Choices::random(plan.seed), Choices::replay);
         let script = plan.script.as_ref();
-        let foreign = world.begin(script.map(|script| script.rows.as_slice()).unwrap_or_default())?;
+        let foreign = world
+            .begin(script.map(|script| script.rows.as_slice()).unwrap_or_default())
+            .map_err(|error| format!("the rows at the start do not fit: {error}"))?;
         let (lang, on) = match (script, checked.persona) {
             (Some(script), _) => (script.lang, Vec::new()),
             (None, Some(persona)) => (persona.language(&mut choices), persona.swarm(&mut choices)),
@@ -364,6 +367,9 @@ impl<'p> Play<'p> {
         let script = checked.plan.script.as_ref();
         let read = |error: rusqlite::Error| format!("the simulated database failed: {error}");
         let trail = audit::trail(&self.world.store, CONVERSATION).map_err(read)?;
+        if !self.world.store.with(|connection| self.world.tap.borrow().agrees(connection)).map_err(read)? {
+            return Err("the oracle's tap missed a change of the database: no run can be judged".into());
+        }
         let memory = CvMemory::new(self.world.store.clone(), CONVERSATION);
         let lost = self.lost_wishes().map_err(read)?;
         let facts = RunFacts {

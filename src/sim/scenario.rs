@@ -322,5 +322,10 @@ fn nearest_key(message: &str) -> Option<String> {
         return None;
     }
     let wrong = words.next()?;
-    words.max_by(|a, b| strsim::jaro_winkler(wrong, a).total_cmp(&strsim::jaro_winkler(wrong, b))).map(str::to_owned)
+    nearest(wrong, words).map(str::to_owned)
+}
+
+/// The name that looks most like a wrong one.
+pub(super) fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    names.max_by(|a, b| strsim::jaro_winkler(wrong, a).total_cmp(&strsim::jaro_winkler(wrong, b)))
 }

@@ -3,11 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use rusqlite::params;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
-use crate::cv::editor::{Editor, snapshot};
-use crate::cv::schema::{PROFILE, SECTIONS, section};
+use crate::cv::editor::{EditError, Editor, snapshot};
+use crate::cv::schema::{PROFILE, SECTIONS};
 use crate::cv::store::Store;
 use crate::cv::tools::CvTools;
 use crate::oracle::changes::{DbChange, Tap, Watched};
@@ -51,42 +50,24 @@ impl World {
     ///
     /// # Errors
     /// Where a row does not fit the schema.
-    pub fn begin(&self, rows: &[Row]) -> rusqlite::Result<(String, i64)> {
+    pub fn begin(&self, rows: &[Row]) -> Result<(String, i64), EditError> {
         self.store.reset()?;
         self.store.add_user(USER, "user")?;
         self.store.add_user(OTHER, "other")?;
-        let foreign = json!({ "name": FOREIGN_MARKER, "level": "expert" });
-        let foreign_id = self.insert("skills", foreign.as_object().unwrap_or(&Map::new()), OTHER)?;
+        let mut foreign = Map::new();
+        foreign.insert("name".into(), json!(FOREIGN_MARKER));
+        let foreign_id = Editor::new(self.store.clone(), OTHER).create("skills", &foreign)?;
         for row in rows {
             let owner = if row.of_other_user { OTHER } else { USER };
-            self.insert(&row.section, &row.values, owner)?;
+            let editor = Editor::new(self.store.clone(), owner);
+            if row.section == PROFILE {
+                editor.update(PROFILE, owner, &row.values)?;
+            } else {
+                editor.create(&row.section, &row.values)?;
+            }
         }
         self.store.with(|connection| self.tap.borrow_mut().reset(connection))?;
         Ok(("skills".into(), foreign_id))
-    }
-
-    fn insert(&self, name: &str, values: &Map<String, Value>, owner: i64) -> rusqlite::Result<i64> {
-        let unknown = || rusqlite::Error::InvalidParameterName(format!("there is no section or field `{name}`"));
-        let section = section(name).ok_or_else(unknown)?;
-        let known: Vec<(&String, &Value)> = values.iter().filter(|(key, _)| section.field(key).is_some()).collect();
-        if known.len() != values.len() {
-            return Err(unknown());
-        }
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        self.store.with(|connection| {
-            if name == PROFILE {
-                for (key, value) in known {
-                    connection.execute(&format!("UPDATE profile SET {key} = ?1 WHERE user_id = ?2"), params![text(value), owner])?;
-                }
-                return Ok(owner);
-            }
-            let names: String = known.iter().map(|(key, _)| format!(", {key}")).collect();
-            let places: String = (0..known.len()).map(|place| format!(", ?{}", place + 2)).collect();
-            let sql = format!("INSERT INTO {name} (user_id{names}) VALUES (?1{places})");
-            let values = std::iter::once(owner.to_string()).chain(known.iter().map(|(_, value)| text(value)));
-            connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values))?;
-            Ok(connection.last_insert_rowid())
-        })
     }
 }
 

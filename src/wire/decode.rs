@@ -166,7 +166,7 @@ pub(super) fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The UTF-16 unit of a `\uXXXX` escape that begins here.
+/// The UTF-16 unit of a `\u` escape (four hexadecimal digits) that begins here.
 fn escaped_unit(bytes: &[u8], at: usize) -> Option<u32> {
     let escape = bytes.get(at..at + 6)?;
     if &escape[..2] != b"\\u" {
