@@ -122,6 +122,7 @@ fn played(script: Script) -> Result<Vec<String>, String> {
         judge: "faithful".into(),
         dialect: "anthropic".into(),
         persona: "scripted".into(),
+        faults: Vec::new(),
         settings: script.settings.clone(),
         choices: None,
         script: Some(script),

@@ -17,6 +17,7 @@ fn campaign(policy: &str, persona: &[&str], runs: u64) -> Campaign {
         dialects: Vec::new(),
         judge: "faithful".into(),
         evidence: "ledger".into(),
+        faults: Vec::new(),
         jobs: 2,
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use unbacked::guards::policy::PolicyName;
 use unbacked::oracle::invariants::INVARIANTS;
+use unbacked::sim::faults;
 use unbacked::sim::moves::MOVES;
 use unbacked::sim::persona::PERSONAS;
 use unbacked::wire::Dialect;
@@ -19,7 +20,7 @@ use super::{Failure, Found};
   unbacked list personas
   unbacked list --json")]
 pub struct Args {
-    /// Only this catalogue: personas, moves, policies, invariants, rules, dialects, judges.
+    /// Only this catalogue: personas, moves, faults, policies, invariants, rules, dialects, judges.
     what: Option<String>,
     /// As JSON.
     #[arg(long)]
@@ -33,6 +34,7 @@ fn catalogues() -> Vec<Catalogue> {
     vec![
         ("personas", PERSONAS.iter().map(|persona| pair(persona.name, persona.sentence)).collect()),
         ("moves", MOVES.iter().map(|a_move| pair(a_move.name, a_move.sentence)).collect()),
+        ("faults", faults::catalogue().map(|fault| pair(fault.name, &format!("{}; {}", fault.sentence, fault.legal))).collect()),
         ("policies", PolicyName::ALL.iter().map(|policy| pair(policy.name(), policy.sentence())).collect()),
         ("invariants", INVARIANTS.iter().map(|(name, line)| pair(name, line)).collect()),
         ("rules", RULES.iter().map(|rule| pair(rule.id, rule.sentence)).collect()),

@@ -35,6 +35,9 @@ pub struct Args {
     /// The completion check's evidence: bit, applied, ledger.
     #[arg(long, default_value = "ledger", value_name = "NAME")]
     evidence: String,
+    /// The faults that may be on: names of `list faults`, classes, all, none.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "none")]
+    faults: Vec<String>,
     /// Prints every event as a JSON line instead of the story.
     #[arg(long)]
     trace: bool,
@@ -62,6 +65,7 @@ fn plan_of(args: &Args) -> Result<Plan, Failure> {
             judge: "faithful".into(),
             dialect: String::new(),
             persona: args.persona.clone(),
+            faults: Vec::new(),
             settings: Settings::default(),
             choices: None,
             script: None,
@@ -71,6 +75,7 @@ fn plan_of(args: &Args) -> Result<Plan, Failure> {
         let policy = script.policies.first().cloned().unwrap_or_else(|| "full".into());
         Plan::of_script(&script, &policy, "")
     };
+    plan.faults.clone_from(&args.faults);
     plan.evidence.clone_from(&args.evidence);
     plan.dialect.clone_from(&args.dialect);
     plan.policy = args.policy.clone().unwrap_or(plan.policy);

@@ -44,6 +44,9 @@ pub struct Args {
     /// The completion check's evidence: bit, applied, ledger.
     #[arg(long, default_value = "ledger", value_name = "NAME")]
     evidence: String,
+    /// The faults that may be on: names of `list faults`, classes, all, none.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "none")]
+    faults: Vec<String>,
     /// How many runs for each policy.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
@@ -79,6 +82,7 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
         dialects: args.dialect.clone(),
         judge: args.judge.clone().unwrap_or_else(|| "faithful".into()),
         evidence: args.evidence.clone(),
+        faults: args.faults.clone(),
         jobs: jobs(args),
     };
     check_names(&campaign)?;

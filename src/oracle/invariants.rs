@@ -160,7 +160,7 @@ fn a_turn_stays_within_its_bounds(judged: &mut Judged, run: &RunFacts, facts: &T
         && u64::from(taken.model_calls) <= most_calls
         && taken.judge_calls <= run.guard_calls.saturating_mul(2)
         && taken.tokens_out <= most_calls.saturating_mul(u64::from(limits.output_tokens))
-        && facts.elapsed_ms <= limits.turn_ms;
+        && facts.elapsed_ms.saturating_sub(facts.jumped_ms) <= limits.turn_ms;
     judged.hold("I1", turn, within, || format!("{taken:?} within {} ms is more than the bounds allow", facts.elapsed_ms));
     let told = Taken::by_record(record);
     judged.hold("I1", turn, told == taken, || format!("the turn took {taken:?}, and its record says {told:?}"));

@@ -27,6 +27,10 @@ pub struct TurnFacts {
     pub harness_blocks: Vec<(usize, usize)>,
     /// How long the turn took, in virtual milliseconds.
     pub elapsed_ms: u64,
+    /// How far the clock jumped in that time, in milliseconds: no work of the turn's.
+    pub jumped_ms: u64,
+    /// The process died in this turn.
+    pub crashed: bool,
     /// What the user had asked for or approved when the turn began.
     pub authorised: Vec<(Act, String)>,
     /// Pending entries as they are stored after the turn.

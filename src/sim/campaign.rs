@@ -31,6 +31,8 @@ pub struct Campaign {
     pub judge: String,
     /// The completion check's evidence.
     pub evidence: String,
+    /// The faults that may be on.
+    pub faults: Vec<String>,
     /// Worker threads.
     pub jobs: usize,
 }
@@ -55,6 +57,7 @@ impl Campaign {
             judge: self.judge.clone(),
             dialect: turn(dialects, pair / personas.len() as u64 + pair),
             persona: turn(personas, pair),
+            faults: self.faults.clone(),
             settings: crate::turn::bounds::Settings::default(),
             choices: None,
             script: None,

@@ -7,6 +7,7 @@ pub mod actor;
 pub mod campaign;
 pub mod choices;
 pub mod expect;
+pub mod faults;
 pub mod judge;
 pub mod judge_port;
 pub mod model;

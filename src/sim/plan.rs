@@ -29,6 +29,9 @@ pub struct Plan {
     pub dialect: String,
     /// The persona, by its name on the command line; `scripted` for a scenario.
     pub persona: String,
+    /// The faults that may be on, by the names of the command line; none where empty. The run draws which of them are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
     /// The limits.
     #[serde(default)]
     pub settings: Settings,
@@ -51,6 +54,7 @@ impl Plan {
             judge: script.judge.clone(),
             dialect: dialect.into(),
             persona: "scripted".into(),
+            faults: Vec::new(),
             settings: script.settings.clone(),
             choices: None,
             script: Some(script.clone()),

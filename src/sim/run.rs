@@ -31,6 +31,8 @@ use crate::turn::ports::ToolSpec;
 use crate::wire::Dialect;
 
 use super::choices::{Choices, Stream};
+use super::faults::points::{At, Points};
+use super::faults::{self, Fault, Faults, Strike};
 use super::judge::JudgeKind;
 use super::judge_port::PortJudge;
 use super::model::{Mind, SimModel};
@@ -72,6 +74,7 @@ pub struct Checked<'p> {
     judge: JudgeKind,
     dialect: Dialect,
     persona: Option<&'static Persona>,
+    faults: Vec<&'static Fault>,
     settings: Settings,
 }
 
@@ -107,8 +110,17 @@ pub fn check(plan: &Plan) -> Result<Checked<'_>, String> {
         judge: JudgeKind::from_str(&plan.judge).map_err(|error| error.to_string())?,
         dialect: Dialect::from_str(&plan.dialect)?,
         persona,
+        faults: named_faults(plan)?,
         settings,
     })
+}
+
+/// A plan names faults that may be on, a scenario the occasions at which they strike.
+fn named_faults(plan: &Plan) -> Result<Vec<&'static Fault>, String> {
+    let scripted = plan.script.iter().flat_map(|script| &script.turn).flat_map(|turn| &turn.fault);
+    let names: Vec<String> = scripted.map(|strike| strike.name.clone()).collect();
+    faults::named(&names)?;
+    faults::named(&plan.faults)
 }
 
 /// All parts of a run in progress.
@@ -123,6 +135,9 @@ struct Play<'p> {
     guard: Policy<PortJudge>,
     trace: Trace,
     catalogue: &'static [ToolSpec],
+    faults: Faults,
+    on_at_start: Vec<String>,
+    points: Points,
     on: Vec<&'static Move>,
     turns: Vec<TurnFacts>,
     moves: Vec<&'static str>,
@@ -163,6 +178,7 @@ impl<'p> Play<'p> {
         };
         let edits_percent = if script.is_none() && choices.chance(Stream::User, 10) { 20 } else { 0 };
         let choices = Rc::new(RefCell::new(choices));
+        let faults = Faults::draw(if script.is_none() { &checked.faults } else { &[] }, Rc::clone(&choices));
         let stage = Rc::new(RefCell::new(Stage::new(lang)));
         let judge = PortJudge { kind: checked.judge, choices: Rc::clone(&choices) };
         let with_tools = script.is_none_or(|script| script.tools);
@@ -186,6 +202,9 @@ impl<'p> Play<'p> {
             catalogue: if with_tools { catalogue() } else { &[] },
             choices,
             stage,
+            on_at_start: faults.on(),
+            faults,
+            points: Points::default(),
             on,
             turns: Vec::new(),
             moves: Vec::new(),
@@ -213,10 +232,16 @@ impl<'p> Play<'p> {
                 let mut choices = self.choices.borrow_mut();
                 choices.chance(Stream::User, 4).then(|| 1 + choices.below(Stream::User, 24))
             };
+            self.begin_hostile_turn(&[]);
             self.turn(&words, Mind::Move(a_move), a_move.name, cancel_at).await?;
             waiting = self.second_message();
         }
         Ok(())
+    }
+
+    fn begin_hostile_turn(&mut self, scripted: &[Strike]) {
+        self.faults.begin_turn(scripted);
+        self.points = Points::draw(&self.faults, self.checked.settings.turn_limit());
     }
 
     /// Now and then the person presses while a turn still runs.
@@ -233,6 +258,9 @@ impl<'p> Play<'p> {
     /// Faults off, model honest: the loop must get the standing wish done (I14). `None` where the user wants nothing any more.
     async fn fair_phase(&mut self) -> rusqlite::Result<Option<bool>> {
         self.tools.edits_percent = 0;
+        self.faults.end();
+        self.faults.begin_turn(&[]);
+        self.points = Points::default();
         self.stage.borrow_mut().fair = true;
         if !self.prepare_fair_wish()? && self.conversation.pending.is_empty() {
             return Ok(None);
@@ -286,6 +314,7 @@ impl<'p> Play<'p> {
             stage.lang = script.lang;
         }
         let mind = Mind::Script { replies: turn.reply.clone().into(), then: turn.then, last: None };
+        self.begin_hostile_turn(&turn.fault);
         self.turn(&turn.user, mind, "scripted", turn.cancel_at).await
     }
 
@@ -296,7 +325,7 @@ impl<'p> Play<'p> {
         self.tools.audited = true;
         self.trace.events.clear();
         let start = Instant::now();
-        self.drive(words, cancel_at).await;
+        let crashed = self.drive(words, cancel_at).await.is_none();
         self.moves.push(move_name);
         let memory = CvMemory::new(self.world.store.clone(), CONVERSATION);
         let turn = self.conversation.turn;
@@ -308,6 +337,8 @@ impl<'p> Play<'p> {
             violations: self.model.requests.iter().flat_map(|request| request.violations.clone()).collect(),
             harness_blocks: self.model.requests.iter().map(|request| request.harness_blocks).collect(),
             elapsed_ms: start.elapsed().as_millis() as u64,
+            jumped_ms: self.points.jumped().as_millis() as u64,
+            crashed,
             authorised,
             pending: memory.pending().unwrap_or_default(),
             record: memory.record(turn).unwrap_or_default(),
@@ -317,24 +348,30 @@ impl<'p> Play<'p> {
         Ok(())
     }
 
-    async fn drive(&mut self, words: &str, cancel_at: Option<u32>) -> TurnRecord {
+    /// `None` where the process died.
+    async fn drive(&mut self, words: &str, cancel_at: Option<u32>) -> Option<TurnRecord> {
         let store = &self.world.store;
         let (mut verifier, mut ledger, mut memory) = (
             CvVerifier::new(store.clone(), USER, CONVERSATION),
             CvLedger::new(store.clone(), CONVERSATION),
             CvMemory::new(store.clone(), CONVERSATION),
         );
+        let points = &self.points;
         let mut machine = Machine::open(&mut self.conversation, self.catalogue, &self.checked.settings, words);
         let ports = Ports {
-            model: &mut self.model,
-            tools: &mut self.tools,
-            verifier: &mut verifier,
-            ledger: &mut ledger,
-            memory: &mut memory,
-            guard: &mut self.guard,
+            model: &mut At::new(&mut self.model, points),
+            tools: &mut At::new(&mut self.tools, points),
+            verifier: &mut At::new(&mut verifier, points),
+            ledger: &mut At::new(&mut ledger, points),
+            memory: &mut At::new(&mut memory, points),
+            guard: &mut At::new(&mut self.guard, points),
             sink: &mut self.trace,
         };
-        drive(&mut machine, ports, cancelled_at(cancel_at)).await
+        tokio::select! {
+            biased;
+            () = points.death() => None,
+            record = drive(&mut machine, ports, cancelled_at(cancel_at)) => Some(record),
+        }
     }
 
     /// What the user has asked for or approved as this turn begins.
@@ -387,10 +424,12 @@ impl<'p> Play<'p> {
             lost_wishes: lost,
         };
         let mut judged = judge(&facts);
+        let mut reach = self.reach;
+        reach.extend(self.faults.struck().into_iter().map(|(name, count)| (format!("fault:{name}"), count)));
         if let Some(script) = script {
             judged.findings.extend(super::expect::unmet(script, &facts, &judged.measures, &self.world.store));
         }
-        let outcome = outcome_of(checked, &facts, judged, &self.trace, self.reach, wish_met);
+        let outcome = outcome_of(checked, &facts, judged, &self.trace, reach, wish_met, self.on_at_start);
         let choices = self.choices.borrow().drawn().to_vec();
         Ok(Run { outcome, turns: facts.turns, choices, moves: self.moves })
     }
@@ -425,6 +464,7 @@ fn outcome_of(
     trace: &Trace,
     reach: BTreeMap<String, u64>,
     wish_met: Option<bool>,
+    faults_on: Vec<String>,
 ) -> Outcome {
     let plan = checked.plan;
     let replay = replay_command(plan);
@@ -441,7 +481,7 @@ fn outcome_of(
         policy: plan.policy.clone(),
         persona: plan.persona.clone(),
         dialect: plan.dialect.clone(),
-        faults: Vec::new(),
+        faults: faults_on,
         trace_hash: trace.hash(),
         turns: facts.turns.iter().filter_map(|turn| turn.record.as_ref().map(|record| summary(record, turn))).collect(),
         findings: judged.findings.into_iter().map(found).collect(),
@@ -458,6 +498,9 @@ fn replay_command(plan: &Plan) -> String {
     }
     let mut command =
         format!("unbacked replay {} --policy {} --persona {} --dialect {}", plan.seed, plan.policy, plan.persona, plan.dialect);
+    if !plan.faults.is_empty() {
+        command.push_str(&format!(" --faults {}", plan.faults.join(",")));
+    }
     if plan.judge != "faithful" {
         command.push_str(&format!(" --judge {}", plan.judge));
     }

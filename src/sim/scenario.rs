@@ -9,6 +9,7 @@ use crate::oracle::claims::Label;
 use crate::turn::bounds::Settings;
 use crate::turn::message::Finish;
 
+use super::faults::Strike;
 use super::reply::{Scripted, no_json};
 use super::speech::{Lang, Sentence};
 use super::stage::{Stance, Wish};
@@ -87,6 +88,9 @@ pub struct ScriptTurn {
     /// Cancelled at this await point of the turn, counted from 1 (L13).
     #[serde(default)]
     pub cancel_at: Option<u32>,
+    /// What breaks in this turn, and at which occasion.
+    #[serde(default)]
+    pub fault: Vec<Strike>,
     /// What must hold of this turn.
     #[serde(default)]
     pub expect: TurnExpect,
