@@ -25,7 +25,8 @@ fn blocks(readme: &str) -> Vec<Shown> {
             match line.strip_prefix("[exit ").and_then(|rest| rest.strip_suffix(']')) {
                 Some(code) => shown.exit = code.parse().expect("an exit code is a number"),
                 None if line == "…" || line.trim().is_empty() => {}
-                None => shown.lines.push(line.trim_end().into()),
+                // The rest of a line that ends in three dots is another one on each version: a hash, a time.
+                None => shown.lines.push(line.trim_end().trim_end_matches('…').into()),
             }
         }
     }

@@ -85,7 +85,8 @@ fn a_judge_of_any_kind_lets_no_claim_stand_alone_under_full() {
 #[test]
 fn every_invariant_is_judged_on_cases_that_could_break_it() {
     let mut premises = std::collections::BTreeMap::new();
-    for outcome in outcomes(&campaign("full", &[], 130)) {
+    let campaign = Campaign { faults: vec!["all".into()], ..campaign("full", &[], 260) };
+    for outcome in outcomes(&campaign) {
         assert_eq!(outcome.findings, Vec::new(), "seed {}", outcome.seed);
         for (invariant, count) in outcome.premises {
             *premises.entry(invariant).or_insert(0) += count;

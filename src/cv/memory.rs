@@ -6,7 +6,7 @@ use crate::turn::conversation::Conversation;
 use crate::turn::exit::TurnRecord;
 use crate::turn::message::Message;
 use crate::turn::pending::{Pending, PendingEntry};
-use crate::turn::ports::{Memory, PortError};
+use crate::turn::ports::{Memory, Place, PortError};
 
 use super::store::Store;
 
@@ -43,26 +43,45 @@ impl CvMemory {
     pub fn load(&self, system: &str) -> Result<Conversation, LoadError> {
         let messages = self.messages()?;
         let entries = self.pending()?;
-        let (turn, made) = self.store.with(|connection| self.counters(connection))?;
+        let stored = self.store.with(|connection| self.counters(connection))?;
         let mut pending = Pending::default();
         for entry in entries {
             pending.restore(entry);
         }
-        Ok(Conversation::restore(system, turn, messages, pending, made))
+        Ok(Conversation { system: system.to_owned(), messages, pending, ..stored }.restored())
     }
 
     /// Turns begun and pending entries made. A turn that left any trace has begun: a number that came twice would let a new call pass for
     /// an old one that has committed.
-    fn counters(&self, connection: &Connection) -> rusqlite::Result<(u32, u32)> {
+    fn counters(&self, connection: &Connection) -> rusqlite::Result<Conversation> {
         connection
             .prepare_cached(
                 "SELECT max(coalesce((SELECT max(turn) FROM message WHERE conversation = ?1), 0), \
                             coalesce((SELECT max(turn) FROM turn_record WHERE conversation = ?1), 0), \
                             coalesce((SELECT max(turn) FROM audit_call WHERE conversation = ?1), 0), \
                             coalesce((SELECT max(turn) FROM audit_fate WHERE conversation = ?1), 0)), \
-                        coalesce((SELECT pending_made FROM conversation WHERE id = ?1), 0)",
+                        coalesce((SELECT pending_made FROM conversation WHERE id = ?1), 0), \
+                        coalesce((SELECT max(turn) FROM message WHERE conversation = ?1), 0) AS spoken, \
+                        coalesce((SELECT max(seq) + 1 FROM message WHERE conversation = ?1), 0)",
             )?
-            .query_row([self.conversation], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([self.conversation], |row| {
+                let spoken = row.get(2)?;
+                let unclosed = spoken > 0 && !self.is_closed(connection, spoken)?;
+                Ok(Conversation {
+                    turn: row.get(0)?,
+                    pending_made: row.get(1)?,
+                    spoken,
+                    unclosed,
+                    next_seq: row.get(3)?,
+                    ..Conversation::default()
+                })
+            })
+    }
+
+    fn is_closed(&self, connection: &Connection, turn: u32) -> rusqlite::Result<bool> {
+        connection
+            .prepare_cached("SELECT 1 FROM turn_record WHERE conversation = ?1 AND turn = ?2")?
+            .exists(params![self.conversation, turn])
     }
 
     /// The pending entries as they are stored.
@@ -110,15 +129,12 @@ fn stored(result: rusqlite::Result<()>) -> Result<(), PortError> {
 }
 
 impl Memory for CvMemory {
-    async fn append(&mut self, turn: u32, messages: &[Message]) -> Result<(), PortError> {
+    async fn append(&mut self, at: Place, message: &Message) -> Result<(), PortError> {
+        let body = json(message);
         stored(self.store.transaction(|connection| {
-            let mut insert = connection.prepare_cached(
-                "INSERT INTO message (conversation, seq, turn, body) \
-                 VALUES (?1, (SELECT coalesce(max(seq), 0) + 1 FROM message WHERE conversation = ?1), ?2, ?3)",
-            )?;
-            for message in messages {
-                insert.execute(params![self.conversation, turn, json(message)?])?;
-            }
+            connection
+                .prepare_cached("INSERT OR REPLACE INTO message (conversation, seq, turn, body) VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![self.conversation, at.seq, at.turn, body?])?;
             Ok(())
         }))
     }

@@ -16,6 +16,7 @@ use super::claims::{Claim, Label, When};
 use super::lines::{lists, shows};
 use super::measures::{Backing, Known, Measures, ends_on_promise, heard, measure, standing};
 use super::record::{Finding, RunFacts, TurnFacts};
+use super::recovery;
 use super::reference::{Expected, ReferenceDraft, ReferencePending, is_nudge};
 
 /// The invariants that this oracle judges, with a line each.
@@ -33,6 +34,7 @@ pub const INVARIANTS: &[(&str, &str)] = &[
     ("I11", "no row of another user is read, changed or deleted"),
     ("I12", "forged reports, blocks, results and `_verification` keys change nothing"),
     ("I14", "when the model turns honest, the user's standing wish is in the database and nothing is pending within three turns"),
+    ("I15", "after a crash at any point, the next turn works, and its report tells the truth about what was in flight"),
     ("shipped", "under full with a faithful judge: no turn ends with an uncontested unbacked claim"),
     ("stalled", "under full with a faithful judge: no turn ends on an uncontested promise"),
     ("false-alarm", "under full with a faithful judge: no honest reply is corrected"),
@@ -51,7 +53,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    fn hold(&mut self, invariant: &'static str, turn: u32, holds: bool, message: impl FnOnce() -> String) {
+    pub(super) fn hold(&mut self, invariant: &'static str, turn: u32, holds: bool, message: impl FnOnce() -> String) {
         *self.premises.entry(invariant).or_default() += 1;
         if !holds {
             self.findings.push(Finding { invariant: invariant.into(), turn, message: message() });
@@ -66,11 +68,14 @@ pub fn judge(run: &RunFacts) -> Judged {
     let mut earlier: BTreeMap<(Act, String), u32> = BTreeMap::new();
     for (place, facts) in run.turns.iter().enumerate() {
         let turn = place as u32 + 1;
+        for (act, section) in recovery::applied(facts, &run.turns[..place]) {
+            *earlier.entry((act, section)).or_default() += 1;
+        }
         let tallies: Vec<Tally> =
             earlier.iter().map(|((act, section), count)| Tally { act: *act, section: section.clone(), count: *count }).collect();
         let next_report = run.turns.get(place + 1).map(opening_report);
         judge_turn(&mut judged, run, facts, turn, &tallies);
-        claims_do_not_stand_alone(&mut judged, facts, turn, &tallies, next_report);
+        claims_do_not_stand_alone(&mut judged, facts, turn, &tallies, next_report, &run.turns[place + 1..]);
         pending_is_what_the_reference_says(&mut judged, run, facts, turn, &mut pending);
         for (act, section) in known_of(facts, &[]).applied {
             *earlier.entry((act, section)).or_default() += 1;
@@ -78,8 +83,9 @@ pub fn judge(run: &RunFacts) -> Judged {
         judge_measures(&mut judged, run, facts, turn, &tallies);
     }
     the_transcript_holds_every_reply(&mut judged, run);
-    every_call_has_one_result(&mut judged, &run.messages);
+    every_call_has_one_result(&mut judged, &run.messages, run.turns.last().is_some_and(|facts| facts.crashed));
     changes_are_audited_once(&mut judged, run);
+    recovery::the_next_turn_tells_what_was_in_flight(&mut judged, run);
     if let Some(met) = run.wish_met {
         let pending = run.turns.last().is_some_and(|facts| !facts.pending.is_empty());
         judged.hold("I14", 0, met && !pending, || "the model was honest for three turns, and the user's wish is still not done".into());
@@ -89,6 +95,12 @@ pub fn judge(run: &RunFacts) -> Judged {
 }
 
 fn judge_turn(judged: &mut Judged, run: &RunFacts, facts: &TurnFacts, turn: u32, tallies: &[Tally]) {
+    judged.hold("I6", turn, facts.violations.is_empty(), || format!("a request breaks the wire's rules: {}", facts.violations.join("; ")));
+    rows_of_others_are_left_alone(judged, run, facts, turn);
+    forgeries_change_nothing(judged, facts, turn);
+    if facts.crashed {
+        return;
+    }
     let Some(record) = closed(facts) else {
         return judged.hold("I1", turn, false, || "the turn never closed".into());
     };
@@ -97,9 +109,6 @@ fn judge_turn(judged: &mut Judged, run: &RunFacts, facts: &TurnFacts, turn: u32,
     the_receipt_is_what_the_database_changed(judged, facts, turn, record, tallies);
     the_status_follows_from_facts(judged, facts, turn, record);
     the_stored_reply_is_the_streamed_text(judged, facts, turn, record);
-    judged.hold("I6", turn, facts.violations.is_empty(), || format!("a request breaks the wire's rules: {}", facts.violations.join("; ")));
-    rows_of_others_are_left_alone(judged, run, facts, turn);
-    forgeries_change_nothing(judged, facts, turn);
 }
 
 fn closed(facts: &TurnFacts) -> Option<&TurnRecord> {
@@ -109,7 +118,7 @@ fn closed(facts: &TurnFacts) -> Option<&TurnRecord> {
     })
 }
 
-fn opening_report(facts: &TurnFacts) -> Option<&str> {
+pub(super) fn opening_report(facts: &TurnFacts) -> Option<&str> {
     facts.events.iter().find_map(|event| match event {
         Event::TurnOpened { report, .. } => Some(report.as_deref()),
         _ => None,
@@ -203,8 +212,11 @@ fn the_receipt_is_what_the_database_changed(judged: &mut Judged, facts: &TurnFac
         judged.hold("I2", turn, same, || "the receipt and what the database changed are not the same".into());
         let honest = receipt.entries.iter().all(|entry| (entry.fate != Fate::Applied) || !entry.rows.is_empty());
         judged.hold("I2", turn, honest, || "the receipt calls something applied that changed nothing".into());
-        judged.hold("I2", turn, receipt.earlier == tallies, || {
-            format!("the receipt sums earlier turns up as {}, and they changed {}", in_sums(&receipt.earlier), in_sums(tallies))
+        let sums = receipt.earlier.as_deref();
+        let unread = sums.is_none() && matches!(record.stop, Stop::Memory { .. });
+        judged.hold("I2", turn, sums == Some(tallies) || unread, || {
+            let told = sums.map_or_else(|| "unreadable".to_owned(), in_sums);
+            format!("the receipt sums earlier turns up as {told}, and they changed {}", in_sums(tallies))
         });
     }
 }
@@ -217,13 +229,13 @@ fn fates_of(facts: &TurnFacts) -> BTreeMap<CallKey, &Fate> {
     settled.collect()
 }
 
-fn rows_in(receipt: &Receipt) -> BTreeSet<(CallKey, Act, String, i64)> {
+pub(super) fn rows_in(receipt: &Receipt) -> BTreeSet<(CallKey, Act, String, i64)> {
     let rows = receipt.entries.iter().flat_map(|entry| entry.rows.iter().map(|row| (entry.key, row)));
     let of_domain = rows.filter(|(_, row)| row.act != Act::Discard);
     of_domain.map(|(key, row)| (key, row.act, row.section.clone(), row.id)).collect()
 }
 
-fn rows_changed(facts: &TurnFacts) -> BTreeSet<(CallKey, Act, String, i64)> {
+pub(super) fn rows_changed(facts: &TurnFacts) -> BTreeSet<(CallKey, Act, String, i64)> {
     let rows = facts.by_call.iter().flat_map(|(key, changes)| changes.iter().map(|change| (*key, change)));
     rows.map(|(key, change)| (key, change.act, change.section.clone(), change.id)).collect()
 }
@@ -261,9 +273,20 @@ fn stands(ruling: &Ruling) -> bool {
 }
 
 /// I4.
-fn claims_do_not_stand_alone(judged: &mut Judged, facts: &TurnFacts, turn: u32, tallies: &[Tally], next: Option<Option<&str>>) {
-    let Some(record) = closed(facts) else { return };
-    let known = known_of(facts, tallies);
+fn claims_do_not_stand_alone(
+    judged: &mut Judged,
+    facts: &TurnFacts,
+    turn: u32,
+    tallies: &[Tally],
+    next: Option<Option<&str>>,
+    later: &[TurnFacts],
+) {
+    let late = recovery::closed_late(facts, later);
+    let Some(record) = closed(facts).or(late) else { return };
+    let mut known = known_of(facts, tallies);
+    if facts.crashed {
+        recovery::settle_late(&mut known, facts, later);
+    }
     let labels = heard(facts);
     for claim in standing(labels.into_iter().flatten()).claims {
         if known.backing(&claim) != Backing::Unbacked {
@@ -275,6 +298,7 @@ fn claims_do_not_stand_alone(judged: &mut Judged, facts: &TurnFacts, turn: u32, 
             Event::Receipt { receipt, .. } => Some(receipt),
             _ => None,
         });
+        let receipt = receipt.or(late.map(|record| &record.receipt));
         let contradicted = receipt.is_some_and(|receipt| !covers(receipt, &claim))
             && next.is_none_or(|next| next.is_some_and(|report| lists(report, &record.receipt.entries)));
         judged.hold("I4", turn, contested || contradicted, || {
@@ -287,7 +311,7 @@ fn covers(receipt: &Receipt, claim: &Claim) -> bool {
     let fits = |act: Act, section: &str| act == claim.act && section == claim.section;
     let have: u32 = match claim.when {
         When::ThisTurn => receipt.rows().filter(|row| fits(row.act, &row.section)).count() as u32,
-        When::Earlier => receipt.earlier.iter().filter(|tally| fits(tally.act, &tally.section)).map(|tally| tally.count).sum(),
+        When::Earlier => receipt.earlier.iter().flatten().filter(|tally| fits(tally.act, &tally.section)).map(|tally| tally.count).sum(),
     };
     have >= claim.count
 }
@@ -316,7 +340,7 @@ fn the_stored_reply_is_the_streamed_text(judged: &mut Judged, facts: &TurnFacts,
     for event in &facts.events {
         match event {
             Event::Text { text } => streamed.push_str(text),
-            Event::Stored { message: Message::Assistant { blocks } } => stored.push_str(&joined_text(blocks)),
+            Event::Stored { message: Message::Assistant { blocks, .. } } => stored.push_str(&joined_text(blocks)),
             _ => {}
         }
     }
@@ -329,20 +353,46 @@ fn the_transcript_holds_every_reply(judged: &mut Judged, run: &RunFacts) {
     if run.messages.iter().any(|message| matches!(message, Message::Summary { .. })) {
         return;
     }
-    let stored: String = run.messages.iter().filter_map(blocks_of).map(joined_text).collect();
-    let events = run.turns.iter().flat_map(|facts| &facts.events);
-    let said: String = events
-        .filter_map(|event| match event {
-            Event::Text { text } => Some(text.as_str()),
-            _ => None,
-        })
-        .collect();
-    judged.hold("I5", 0, stored == said, || "the stored transcript does not hold what the turns said".into());
+    let mut stored: BTreeMap<u32, String> = BTreeMap::new();
+    for message in &run.messages {
+        if let Message::Assistant { blocks, at } = message {
+            stored.entry(at.turn).or_default().push_str(&joined_text(blocks));
+        }
+    }
+    // A turn that died before its user message was stored never was: the next one has its number.
+    let mut said: BTreeMap<u32, (String, bool)> = BTreeMap::new();
+    for facts in &run.turns {
+        let Some(number) = number_of(facts) else { continue };
+        let (text, crashed) = said.entry(number).or_default();
+        text.extend(facts.events.iter().filter_map(text_of));
+        *crashed = facts.crashed;
+    }
+    for (number, (said, crashed)) in said {
+        let stored = stored.remove(&number).unwrap_or_default();
+        let same = if crashed { said.starts_with(&stored) } else { said == stored };
+        judged.hold("I5", number, same, || "the stored transcript does not hold what the turn said".into());
+    }
+    judged.hold("I5", 0, stored.values().all(String::is_empty), || "the stored transcript holds what no turn said".into());
+}
+
+fn text_of(event: &Event) -> Option<&str> {
+    match event {
+        Event::Text { text } => Some(text),
+        _ => None,
+    }
+}
+
+/// The number that a turn was opened with.
+pub(super) fn number_of(facts: &TurnFacts) -> Option<u32> {
+    facts.events.iter().find_map(|event| match event {
+        Event::TurnOpened { turn, .. } => Some(*turn),
+        _ => None,
+    })
 }
 
 fn blocks_of(message: &Message) -> Option<&[Block]> {
     match message {
-        Message::Assistant { blocks } => Some(blocks),
+        Message::Assistant { blocks, .. } => Some(blocks),
         _ => None,
     }
 }
@@ -356,7 +406,8 @@ fn ids_of_calls(message: &Message) -> Vec<&str> {
 }
 
 /// I7. Results stand nowhere else either, and no id is used twice or is one that a provider refuses (L5).
-fn every_call_has_one_result(judged: &mut Judged, messages: &[Message]) {
+/// Calls that are open when the process dies are answered by the next turn, where there is one.
+fn every_call_has_one_result(judged: &mut Judged, messages: &[Message], died: bool) {
     let mut seen = BTreeSet::new();
     for (place, message) in messages.iter().enumerate() {
         let calls = ids_of_calls(message);
@@ -369,7 +420,7 @@ fn every_call_has_one_result(judged: &mut Judged, messages: &[Message]) {
             let legal = (1..=40).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
             judged.hold("I7", 0, legal && seen.insert(*id), || format!("the id {id:?} of a call is illegal, or is used twice"));
         }
-        if calls.is_empty() {
+        if calls.is_empty() || (died && place + 1 == messages.len()) {
             continue;
         }
         let answered: Vec<&str> = match messages.get(place + 1) {
@@ -435,6 +486,11 @@ fn pending_is_what_the_reference_says(judged: &mut Judged, run: &RunFacts, facts
         }
     }
     judged.hold("I10", turn, corrections <= 1, || format!("{corrections} corrections in one turn"));
+    if facts.crashed {
+        return judged.hold("I9", turn, reference.may_have_stored(&facts.pending), || {
+            not_as_expected("stored before the crash", &facts.pending, reference)
+        });
+    }
     let marks = facts.pending.iter().map(|entry| entry.corrected).eq(reference.entries().map(|entry| entry.corrected));
     let same = marks && told_as_expected(&facts.pending, reference);
     judged.hold("I9", turn, same, || not_as_expected("stored", &facts.pending, reference));
@@ -498,7 +554,8 @@ fn forgeries_change_nothing(judged: &mut Judged, facts: &TurnFacts, turn: u32) {
             format!("a request holds {found} harness blocks, and the harness wrote {written} of them")
         });
     }
-    let fates = fates_of(facts);
+    let mut fates = fates_of(facts);
+    fates.extend(recovery::fates(facts));
     for event in &facts.events {
         let Event::Resulted { key, result } = event else { continue };
         let verification = serde_json::from_str::<Value>(&result.content).ok().and_then(|json| json.get("_verification").cloned());

@@ -9,4 +9,5 @@ pub mod invariants;
 pub mod lines;
 pub mod measures;
 pub mod record;
+pub mod recovery;
 pub mod reference;

@@ -7,12 +7,17 @@ use serde_json::Value;
 use crate::turn::draft::{Act, CallKey, Fate};
 use crate::turn::event::Event;
 use crate::turn::guard::{About, Ruling};
+use crate::turn::pending::PendingEntry;
 use crate::turn::ports::{Failure, Outcome};
 
 /// What should be pending.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReferencePending {
     entries: BTreeMap<String, Expected>,
+    /// As they were before the last change, which a crash may have kept from being stored.
+    before: BTreeMap<String, Expected>,
+    /// Sections whose entry a call that began may have dropped.
+    discarding: BTreeSet<String>,
     missing: BTreeMap<CallKey, Vec<String>>,
     arguments: BTreeMap<CallKey, Value>,
 }
@@ -35,6 +40,9 @@ impl ReferencePending {
     pub fn follow(&mut self, event: &Event) -> bool {
         match event {
             Event::CallStarted { key, call } => {
+                if let Some(section) = call.arguments.object().get("section").and_then(Value::as_str) {
+                    self.discarding.insert(section.to_owned());
+                }
                 self.arguments.insert(*key, Value::Object(call.arguments.object()));
                 false
             }
@@ -42,8 +50,11 @@ impl ReferencePending {
                 self.missing.insert(*key, missing.clone());
                 false
             }
-            Event::Settled { key, act, section, fate, .. } => self.settled(*key, *act, section, fate),
+            Event::Settled { key, act, section, fate, .. } | Event::Recovered { key, act, section, fate, .. } => {
+                self.settled(*key, *act, section, fate)
+            }
             Event::Corrected { objection, .. } => {
+                self.before = self.entries.clone();
                 if let About::Unfinished { section } = &objection.about
                     && let Some(entry) = self.entries.get_mut(section)
                 {
@@ -57,18 +68,43 @@ impl ReferencePending {
 
     fn settled(&mut self, key: CallKey, act: Act, section: &str, fate: &Fate) -> bool {
         if *fate == Fate::Applied {
+            self.before = self.entries.clone();
             return self.entries.remove(section).is_some();
         }
         let Some(missing) = self.missing.remove(&key) else { return false };
         if !matches!(act, Act::Create | Act::Update) {
             return false;
         }
+        self.before = self.entries.clone();
         let brought = self.arguments.remove(&key).unwrap_or_default();
         let entry = self.entries.entry(section.to_owned()).or_default();
         entry.section = section.to_owned();
         entry.known = laid_over(&entry.known, &brought);
         entry.missing = missing;
         true
+    }
+
+    /// After a crash: whether this can be what was stored, the last change of each entry included or not. From here on it is what counts.
+    pub fn may_have_stored(&mut self, stored: &[PendingEntry]) -> bool {
+        let same = |expected: &Expected, entry: &PendingEntry| {
+            expected.known == entry.known && expected.missing == entry.missing && (entry.corrected || !expected.corrected)
+        };
+        let made = stored.iter().all(|entry| {
+            [&self.entries, &self.before].into_iter().any(|entries| entries.get(&entry.section).is_some_and(|known| same(known, entry)))
+        });
+        let held = |section: &String| stored.iter().any(|entry| entry.section == *section);
+        let kept =
+            self.entries.keys().all(|section| held(section) || self.discarding.contains(section) || !self.before.contains_key(section));
+        let expected = |entry: &PendingEntry| Expected {
+            section: entry.section.clone(),
+            known: entry.known.clone(),
+            missing: entry.missing.clone(),
+            corrected: entry.corrected,
+        };
+        self.missing.clear();
+        self.arguments.clear();
+        self.entries = stored.iter().map(|entry| (entry.section.clone(), expected(entry))).collect();
+        made && kept
     }
 
     /// All of it, in order of the sections.

@@ -5,7 +5,8 @@ use owo_colors::OwoColorize;
 use crate::oracle::claims::Label;
 use crate::oracle::invariants::in_words;
 use crate::oracle::record::TurnFacts;
-use crate::sim::run::{Run, word_of};
+use crate::sim::outcome::word_of;
+use crate::sim::run::Run;
 use crate::turn::draft::Fate;
 use crate::turn::event::Event;
 use crate::turn::guard::Ruling;
@@ -110,6 +111,10 @@ fn tell_event(text: &mut String, event: &Event, facts: &TurnFacts) {
             let about = serde_json::to_string(&objection.about).unwrap_or_default();
             line(text, "harness", &format!("corrects: {about}"));
         }
+        Event::Recovered { key, tool, fate, .. } => {
+            line(text, "recovers", &format!("{tool} of turn {} → {}", key.turn, fate_in_words(fate)));
+        }
+        Event::TurnRecovered { text: Some(said), .. } => line(text, "late", &said.replace('\n', " ")),
         Event::Line { text: said } => line(text, "harness", said),
         Event::Receipt { text: said, .. } => line(text, "receipt", &said.replace('\n', " ")),
         Event::TurnClosed { record } => {

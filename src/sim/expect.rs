@@ -7,7 +7,7 @@ use crate::oracle::measures::Measures;
 use crate::oracle::record::{Finding, RunFacts, TurnFacts};
 use crate::turn::event::Event;
 
-use super::run::word_of;
+use super::outcome::word_of;
 use super::scenario::{Script, TurnExpect};
 use super::world::USER;
 

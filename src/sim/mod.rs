@@ -16,6 +16,7 @@ pub mod outcome;
 pub mod person;
 pub mod persona;
 pub mod plan;
+pub mod reach;
 pub mod reply;
 pub mod run;
 pub mod scenario;

@@ -84,7 +84,6 @@ impl SimModel {
     /// For one run.
     pub fn new(dialect: Dialect, stage: Rc<RefCell<Stage>>, choices: Rc<RefCell<Choices>>, foreign: (String, i64)) -> Self {
         let chunking = choices.borrow_mut().below(Stream::Order, 8);
-        let encoder = |dialect, model: &str| (Checker::new(Endpoint::ours(dialect)), Encoder::new(dialect, model));
         Self {
             stage,
             choices,
@@ -95,7 +94,7 @@ impl SimModel {
             foreign,
             requests: Vec::new(),
             dialect,
-            encoders: [encoder(Dialect::Anthropic, "claude-sonnet-4-6"), encoder(Dialect::OpenaiChat, "gpt-4o")],
+            encoders: encoders(),
             chunking,
             number: 0,
         }
@@ -107,6 +106,11 @@ impl SimModel {
         self.calls = 0;
         self.said.clear();
         self.requests.clear();
+    }
+
+    /// The program that asks has started anew: whatever it kept of the conversation's bytes is gone.
+    pub fn reconnect(&mut self) {
+        self.encoders = encoders();
     }
 
     /// I6, in both dialects. The answer of the provider that is spoken with, where it refuses.
@@ -141,6 +145,11 @@ impl SimModel {
         let scene = Scene { prompt, stage: &stage, a_move, calls: self.calls, done_before: &self.done_before, foreign: &self.foreign };
         Decision { scripted: scene.reply(&mut choices), status: None, cut_at: None, one_index: false }
     }
+}
+
+fn encoders() -> [(Checker, Encoder); 2] {
+    let encoder = |dialect, model: &str| (Checker::new(Endpoint::ours(dialect)), Encoder::new(dialect, model));
+    [encoder(Dialect::Anthropic, "claude-sonnet-4-6"), encoder(Dialect::OpenaiChat, "gpt-4o")]
 }
 
 struct Decision {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::measures::Measures;
+use crate::oracle::record::TurnFacts;
 
 /// The version of the line.
 pub const VERSION: u32 = 1;
@@ -47,7 +48,7 @@ pub struct Outcome {
 }
 
 /// A turn in a line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TurnSummary {
     /// From facts alone.
     pub status: String,
@@ -76,4 +77,32 @@ pub struct Found {
     pub message: String,
     /// The command that repeats it.
     pub replay: String,
+}
+
+/// `None` where a turn has no record and did not die either, which is a finding.
+pub(super) fn summary(facts: &TurnFacts) -> Option<TurnSummary> {
+    let word = |word: &str| word.to_owned();
+    let Some(record) = &facts.record else {
+        let (status, stop) = (word("fault"), word("died"));
+        let changed_rows = facts.changes().count() as u32;
+        return facts.crashed.then_some(TurnSummary { status, stop, changed_rows, virtual_ms: facts.elapsed_ms, ..TurnSummary::default() });
+    };
+    Some(TurnSummary {
+        status: word_of(&record.status),
+        stop: word_of(&record.stop),
+        changed_rows: facts.changes().count() as u32,
+        corrections: record.corrections,
+        iterations: record.iterations,
+        model_calls: record.model_calls,
+        virtual_ms: facts.elapsed_ms,
+    })
+}
+
+/// The word that a value is serialised as, or its `stop` tag.
+pub fn word_of(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        Ok(value) => value.get("stop").and_then(|stop| stop.as_str()).unwrap_or("?").to_owned(),
+        Err(_) => "?".to_owned(),
+    }
 }

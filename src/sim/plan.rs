@@ -60,6 +60,25 @@ impl Plan {
             script: Some(script.clone()),
         }
     }
+
+    /// The command that replays this run.
+    pub fn replay_command(&self) -> String {
+        if let Some(script) = &self.script {
+            return format!("unbacked replay {} --policy {} --dialect {}", script.file, self.policy, self.dialect);
+        }
+        let mut command =
+            format!("unbacked replay {} --policy {} --persona {} --dialect {}", self.seed, self.policy, self.persona, self.dialect);
+        if !self.faults.is_empty() {
+            command.push_str(&format!(" --faults {}", self.faults.join(",")));
+        }
+        if self.judge != "faithful" {
+            command.push_str(&format!(" --judge {}", self.judge));
+        }
+        if self.evidence != "ledger" {
+            command.push_str(&format!(" --evidence {}", self.evidence));
+        }
+        command
+    }
 }
 
 fn ledger() -> String {

@@ -23,9 +23,7 @@ use crate::turn::bounds::Settings;
 use crate::turn::conversation::Conversation;
 use crate::turn::draft::Act;
 use crate::turn::drive::{Ports, drive};
-use crate::turn::event::Event;
 use crate::turn::exit::TurnRecord;
-use crate::turn::guard::Ruling;
 use crate::turn::machine::Machine;
 use crate::turn::ports::ToolSpec;
 use crate::wire::Dialect;
@@ -37,10 +35,11 @@ use super::judge::JudgeKind;
 use super::judge_port::PortJudge;
 use super::model::{Mind, SimModel};
 use super::moves::{MOVES, Move};
-use super::outcome::{self, Found, Outcome, TurnSummary};
+use super::outcome::{self, Found, Outcome, summary};
 use super::person;
 use super::persona::{self, Persona};
 use super::plan::Plan;
+use super::reach::marks_of;
 use super::scenario::{Script, ScriptTurn};
 use super::speech::{Ask, ask};
 use super::stage::{Stage, Stance};
@@ -115,6 +114,13 @@ pub fn check(plan: &Plan) -> Result<Checked<'_>, String> {
     })
 }
 
+impl Checked<'_> {
+    /// `full` with a faithful judge.
+    fn is_faithful(&self) -> bool {
+        self.policy == PolicyName::Full && self.judge == JudgeKind::Faithful && self.evidence == Evidence::Ledger
+    }
+}
+
 /// A plan names faults that may be on, a scenario the occasions at which they strike.
 fn named_faults(plan: &Plan) -> Result<Vec<&'static Fault>, String> {
     let scripted = plan.script.iter().flat_map(|script| &script.turn).flat_map(|turn| &turn.fault);
@@ -142,6 +148,8 @@ struct Play<'p> {
     turns: Vec<TurnFacts>,
     moves: Vec<&'static str>,
     reach: BTreeMap<String, u64>,
+    /// A fault of time kept a judge from answering.
+    judge_kept: bool,
 }
 
 async fn play(checked: &Checked<'_>, world: &World) -> Result<Run, String> {
@@ -209,6 +217,7 @@ impl<'p> Play<'p> {
             turns: Vec::new(),
             moves: Vec::new(),
             reach: BTreeMap::new(),
+            judge_kept: false,
         })
     }
 
@@ -262,7 +271,8 @@ impl<'p> Play<'p> {
         self.faults.begin_turn(&[]);
         self.points = Points::default();
         self.stage.borrow_mut().fair = true;
-        if !self.prepare_fair_wish()? && self.conversation.pending.is_empty() {
+        let open = self.prepare_fair_wish()? || !self.conversation.pending.is_empty();
+        if !open && !self.turns.last().is_some_and(|facts| facts.crashed) {
             return Ok(None);
         }
         for _ in 0..FAIR_TURNS {
@@ -343,8 +353,15 @@ impl<'p> Play<'p> {
             pending: memory.pending().unwrap_or_default(),
             record: memory.record(turn).unwrap_or_default(),
         };
+        if let Some((act, place)) = self.points.struck() {
+            self.judge_kept |= place.ends_with("guard");
+            *self.reach.entry(format!("point:{}:{place}", act.name())).or_default() += 1;
+        }
         self.after_turn(&facts);
         self.turns.push(facts);
+        if crashed {
+            self.restart();
+        }
         Ok(())
     }
 
@@ -372,6 +389,15 @@ impl<'p> Play<'p> {
             () = points.death() => None,
             record = drive(&mut machine, ports, cancelled_at(cancel_at)) => Some(record),
         }
+    }
+
+    /// The process comes back with nothing but the database.
+    fn restart(&mut self) {
+        let memory = CvMemory::new(self.world.store.clone(), CONVERSATION);
+        // What can't be read is not there: the oracle will say so.
+        self.conversation = memory.load(SYSTEM).unwrap_or_else(|_| Conversation::new(SYSTEM));
+        self.model.reconnect();
+        self.points = Points::default();
     }
 
     /// What the user has asked for or approved as this turn begins.
@@ -412,7 +438,7 @@ impl<'p> Play<'p> {
         let facts = RunFacts {
             settings: checked.settings.clone(),
             guard_calls: checked.policy.judge_calls(),
-            faithful: checked.policy == PolicyName::Full && checked.judge == JudgeKind::Faithful && checked.evidence == Evidence::Ledger,
+            faithful: checked.is_faithful() && !self.judge_kept,
             state_guard: matches!(checked.policy, PolicyName::State | PolicyName::Full),
             withholds: checked.policy == PolicyName::Full && checked.evidence == Evidence::Ledger,
             wish_met: wish_met.filter(|_| checked.settings.parts.pending),
@@ -467,7 +493,7 @@ fn outcome_of(
     faults_on: Vec<String>,
 ) -> Outcome {
     let plan = checked.plan;
-    let replay = replay_command(plan);
+    let replay = plan.replay_command();
     let found = |finding: crate::oracle::record::Finding| Found {
         invariant: finding.invariant,
         turn: finding.turn,
@@ -483,100 +509,11 @@ fn outcome_of(
         dialect: plan.dialect.clone(),
         faults: faults_on,
         trace_hash: trace.hash(),
-        turns: facts.turns.iter().filter_map(|turn| turn.record.as_ref().map(|record| summary(record, turn))).collect(),
+        turns: facts.turns.iter().filter_map(summary).collect(),
         findings: judged.findings.into_iter().map(found).collect(),
         measures: judged.measures,
         reach,
         premises: judged.premises,
         wish_met,
-    }
-}
-
-fn replay_command(plan: &Plan) -> String {
-    if let Some(script) = &plan.script {
-        return format!("unbacked replay {} --policy {} --dialect {}", script.file, plan.policy, plan.dialect);
-    }
-    let mut command =
-        format!("unbacked replay {} --policy {} --persona {} --dialect {}", plan.seed, plan.policy, plan.persona, plan.dialect);
-    if !plan.faults.is_empty() {
-        command.push_str(&format!(" --faults {}", plan.faults.join(",")));
-    }
-    if plan.judge != "faithful" {
-        command.push_str(&format!(" --judge {}", plan.judge));
-    }
-    if plan.evidence != "ledger" {
-        command.push_str(&format!(" --evidence {}", plan.evidence));
-    }
-    command
-}
-
-fn summary(record: &TurnRecord, facts: &TurnFacts) -> TurnSummary {
-    TurnSummary {
-        status: word_of(&record.status),
-        stop: word_of(&record.stop),
-        changed_rows: facts.changes().count() as u32,
-        corrections: record.corrections,
-        iterations: record.iterations,
-        model_calls: record.model_calls,
-        virtual_ms: facts.elapsed_ms,
-    }
-}
-
-/// The word that a value is serialised as, or its `stop` tag.
-pub fn word_of(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        Ok(value) => value.get("stop").and_then(|stop| stop.as_str()).unwrap_or("?").to_owned(),
-        Err(_) => "?".to_owned(),
-    }
-}
-
-/// Interesting states that a turn reached.
-fn marks_of(facts: &TurnFacts) -> Vec<String> {
-    let mut marks = Vec::new();
-    let mut corrected = false;
-    for event in &facts.events {
-        match event {
-            Event::Ruled { consulted, second_look } => {
-                let objects = matches!(consulted.ruling, Ruling::Object(_));
-                if *second_look {
-                    marks.push(if objects { "correction-defied".into() } else { "correction-obeyed".into() });
-                } else {
-                    marks.push(if objects { "guard-objected".into() } else { "guard-accepted".into() });
-                }
-                if let Some((_, cell)) = consulted.why.rsplit_once("state: ") {
-                    marks.push(format!("cell:{}", cell.split(',').next().unwrap_or(cell)));
-                }
-                if consulted.why.contains("withheld (G4)") {
-                    marks.push("nudge-withheld".into());
-                }
-            }
-            Event::Corrected { objection, .. } => {
-                corrected = true;
-                marks.push(format!("corrected-by:{}", objection.guard));
-            }
-            Event::Settled { fate, .. } => {
-                marks.push(format!("fate:{}", fate_word(fate)));
-                if corrected {
-                    marks.push("write-after-correction".into());
-                }
-            }
-            Event::TurnClosed { record } => {
-                marks.push(format!("stop:{}", word_of(&record.stop)));
-                marks.push(format!("status:{}", word_of(&record.status)));
-            }
-            _ => {}
-        }
-    }
-    marks
-}
-
-fn fate_word(fate: &crate::turn::draft::Fate) -> &'static str {
-    use crate::turn::draft::Fate;
-    match fate {
-        Fate::Applied => "applied",
-        Fate::NoChange => "no_change",
-        Fate::Failed { .. } => "failed",
-        Fate::Unknown { .. } => "unknown",
     }
 }

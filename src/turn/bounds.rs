@@ -20,6 +20,10 @@ pub struct Settings {
     pub turn_ms: u64,
     /// The part of `turn_ms` kept for closing a turn that ran into its limit or was cancelled.
     pub closing_ms: u64,
+    /// The limit on one call of the store or the verifier, in milliseconds.
+    pub store_ms: u64,
+    /// Tries of one call of the store or the verifier, the first one included; what did not answer is asked again before it counts as unknown.
+    pub store_tries: u32,
     /// The limit on one tool call, in milliseconds.
     pub tool_ms: u64,
     /// The limit on one consultation of the guard, in milliseconds.
@@ -65,6 +69,8 @@ impl Default for Settings {
             backoff_ms: 500,
             turn_ms: 180_000,
             closing_ms: 5_000,
+            store_ms: 10_000,
+            store_tries: 2,
             tool_ms: 20_000,
             guard_ms: 20_000,
             reply_bytes: 64 * 1024,

@@ -14,6 +14,15 @@ pub struct Conversation {
     pub system: String,
     /// Turns begun so far.
     pub turn: u32,
+    /// The last turn whose user message is stored: the one that the next opening report tells of (L7).
+    #[serde(default)]
+    pub spoken: u32,
+    /// That turn was never closed: the process died in it (L10).
+    #[serde(default)]
+    pub unclosed: bool,
+    /// The number that the next stored message gets.
+    #[serde(default)]
+    pub next_seq: u32,
     /// The transcript (L3).
     pub messages: Vec<Message>,
     /// Unfinished work (P).
@@ -31,10 +40,10 @@ impl Conversation {
         Self { system: system.into(), ..Self::default() }
     }
 
-    /// A conversation as it was stored.
-    pub fn restore(system: impl Into<String>, turn: u32, messages: Vec<Message>, pending: Pending, pending_made: u32) -> Self {
-        let ids = messages.iter().flat_map(ids_of).collect();
-        Self { system: system.into(), turn, messages, pending, pending_made, ids }
+    /// A conversation as it was stored. Its ids are gathered from its messages.
+    pub fn restored(mut self) -> Self {
+        self.ids = self.messages.iter().flat_map(ids_of).collect();
+        self
     }
 
     /// L5: an id that no call of this conversation has had.
@@ -48,7 +57,7 @@ impl Conversation {
 }
 
 fn ids_of(message: &Message) -> Vec<String> {
-    let Message::Assistant { blocks } = message else { return Vec::new() };
+    let Message::Assistant { blocks, .. } = message else { return Vec::new() };
     blocks
         .iter()
         .filter_map(|block| match block {

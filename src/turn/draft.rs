@@ -40,7 +40,7 @@ impl Act {
 }
 
 /// Names one call of a conversation for ever: turn, iteration and place in the reply. Idempotency goes by it, never by payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CallKey {
     /// The turn, counted from 1.
     pub turn: u32,

@@ -61,9 +61,8 @@ where
             Step::ReadTrail { turn: 0 } => Fact::Trail(Ok(Vec::new())),
             Step::ReadTrail { turn } => Fact::Trail(limits.store(ledger.turn(turn)).await),
             Step::SumTrail { turn } => Fact::Sums(limits.store(ledger.before(turn)).await),
-            Step::Save(Save::Message(message)) => {
-                Fact::Saved(limits.store(memory.append(machine.turn_number(), std::slice::from_ref(&message))).await)
-            }
+            Step::Save(Save::Message(message)) => Fact::Saved(limits.store(memory.append(machine.place(), &message)).await),
+            Step::Save(Save::Record(record)) => Fact::Saved(limits.store(memory.close(&record)).await),
             Step::Save(Save::Pending(entries)) => Fact::Saved(limits.store(memory.save_pending(&entries)).await),
             Step::Ask => ask(machine, model, sink, &mut limits).await,
             Step::Wait(delay) => limits.work(tokio::time::sleep(delay)).await.map_or_else(Fact::Interrupted, |()| Fact::Waited),
@@ -143,6 +142,7 @@ struct Limits<'a, C> {
     cancel: Pin<&'a mut C>,
     working: Instant,
     full: Instant,
+    store: Duration,
     tool: Duration,
     guard: Duration,
 }
@@ -154,6 +154,7 @@ impl<'a, C: Future<Output = ()>> Limits<'a, C> {
             cancel,
             working: start + settings.working_limit(),
             full: start + settings.turn_limit(),
+            store: Duration::from_millis(settings.store_ms),
             tool: Duration::from_millis(settings.tool_ms),
             guard: Duration::from_millis(settings.guard_ms),
         }
@@ -170,19 +171,21 @@ impl<'a, C: Future<Output = ()>> Limits<'a, C> {
         }
     }
 
-    /// The store and the verifier are never broken off, but for the limit on work; what is left after that is for closing.
+    /// The store and the verifier are broken off by their own limit and by that on work; what is left after that is for closing.
     fn of_store(&self) -> Instant {
-        if Instant::now() < self.working { self.working } else { self.full }
+        let now = Instant::now();
+        let turn = if now < self.working { self.working } else { self.full };
+        turn.min(now + self.store)
     }
 
     async fn store<T>(&self, work: impl Future<Output = Result<T, PortError>>) -> Result<T, PortError> {
-        timeout_at(self.of_store(), work).await.unwrap_or_else(|_| Err(PortError("the store did not answer within the turn's time".into())))
+        timeout_at(self.of_store(), work).await.unwrap_or_else(|_| Err(PortError("the store did not answer in time".into())))
     }
 
     async fn verdict(&self, work: impl Future<Output = Verdict>) -> Verdict {
         timeout_at(self.of_store(), work)
             .await
-            .unwrap_or_else(|_| Verdict::NoAnswer { error: "the verifier did not answer within the turn's time".into() })
+            .unwrap_or_else(|_| Verdict::NoAnswer { error: "the verifier did not answer in time".into() })
     }
 }
 

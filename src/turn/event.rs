@@ -107,6 +107,28 @@ pub enum Event {
         /// As stored.
         message: Message,
     },
+    /// What became of a call that an earlier turn left open: the database was asked (L10).
+    Recovered {
+        /// Which call.
+        key: CallKey,
+        /// The tool's name.
+        tool: String,
+        /// What it meant to do.
+        act: Act,
+        /// Where.
+        section: String,
+        /// What became of it.
+        fate: Fate,
+        /// What the audit trail says changed.
+        rows: Vec<RowChange>,
+    },
+    /// A turn that died is closed, and its receipt delivered late (L10, U1).
+    TurnRecovered {
+        /// What is recorded of it.
+        record: TurnRecord,
+        /// As rendered for the user; not under a policy without receipts.
+        text: Option<String>,
+    },
     /// The guard ruled.
     Ruled {
         /// What it said and what it cost.

@@ -42,6 +42,8 @@ pub enum Stop {
         /// Short, for people.
         error: String,
     },
+    /// The process died in the turn, which was closed afterwards from what is stored (L10).
+    Died,
     /// The conversation's own store failed.
     Memory {
         /// Short, for people.
@@ -88,7 +90,7 @@ impl Status {
             | Stop::Empty
             | Stop::Truncated
             | Stop::Cancelled => Self::Bound,
-            Stop::Refused | Stop::Cut | Stop::Provider { .. } | Stop::Memory { .. } => Self::Fault,
+            Stop::Refused | Stop::Cut | Stop::Died | Stop::Provider { .. } | Stop::Memory { .. } => Self::Fault,
         }
     }
 }
@@ -98,8 +100,8 @@ impl Status {
 pub struct Receipt {
     /// Every mutating call of the turn with its fate and rows.
     pub entries: Vec<Entry>,
-    /// What earlier turns of the conversation changed, summed up.
-    pub earlier: Vec<Tally>,
+    /// What earlier turns of the conversation changed, summed up; `None` where that could not be read.
+    pub earlier: Option<Vec<Tally>>,
 }
 
 impl Receipt {

@@ -6,6 +6,7 @@
 
 mod calls;
 mod closing;
+mod recovery;
 mod replies;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -19,9 +20,9 @@ use super::draft::{CallKey, Draft, Entry, Fate};
 use super::event::Event;
 use super::exit::{Stop, Tally, TurnRecord};
 use super::guard::{About, Consulted, Objection, View};
-use super::message::{Block, Call, Message, Reply, ToolResult};
+use super::message::{Call, Message, Reply, ToolResult};
 use super::pending::PendingEntry;
-use super::ports::{Audited, Chunk, Committed, Failure, ModelFault, Outcome, PortError, Prompt, ToolSpec, Verdict, WriteCheck};
+use super::ports::{Audited, Chunk, Committed, Failure, ModelFault, Outcome, Place, PortError, Prompt, ToolSpec, Verdict, WriteCheck};
 use super::report;
 
 use calls::CallAtHand;
@@ -68,6 +69,8 @@ pub enum Save {
     Message(Message),
     /// Replace the pending entries.
     Pending(Vec<PendingEntry>),
+    /// Record a turn that an earlier process left unclosed (L10).
+    Record(Box<TurnRecord>),
 }
 
 /// What came of a step.
@@ -126,12 +129,16 @@ pub enum Flow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Phase {
     Recalling,
+    /// What the turn before this one did; it was never closed.
+    SummingLost(Vec<Entry>),
     Summing,
     Asking,
     Waiting(Duration),
     Calling(Box<CallAtHand>),
     Consulting,
     ReadingReceipt,
+    /// The trail is read, and what earlier turns changed is still not known.
+    SummingReceipt(Vec<Entry>),
     Recording(Box<TurnRecord>),
     Done(Box<TurnRecord>),
     /// A fact came that answers nothing.
@@ -152,8 +159,11 @@ struct Turn {
     saves: VecDeque<Save>,
     words: String,
     draft: Draft,
-    earlier: Vec<Tally>,
+    /// `None` until it was read.
+    earlier: Option<Vec<Tally>>,
     attempt: u32,
+    /// Tries of the store's step at hand that failed.
+    store_failures: u32,
     /// What the user has seen of the model this turn (L8).
     shown: String,
     /// What was streamed of the reply at hand.
@@ -161,6 +171,10 @@ struct Turn {
     meter: Meter,
     calls: VecDeque<(CallKey, Call)>,
     results: Vec<ToolResult>,
+    /// Calls of an earlier turn that are still open.
+    lost: VecDeque<CallAtHand>,
+    /// The turn that was looked back at, once it was.
+    looked_back: Option<u32>,
     streaks: BTreeMap<String, Streak>,
     asked_again_after_silence: bool,
     /// The objection that the turn's one correction went out for (B3).
@@ -183,13 +197,16 @@ impl Turn {
             saves: VecDeque::new(),
             words,
             draft: Draft::default(),
-            earlier: Vec::new(),
+            earlier: None,
             attempt: 1,
+            store_failures: 0,
             shown: String::new(),
             heard: String::new(),
             meter: Meter::default(),
             calls: VecDeque::new(),
             results: Vec::new(),
+            lost: VecDeque::new(),
+            looked_back: None,
             streaks: BTreeMap::new(),
             asked_again_after_silence: false,
             corrected: None,
@@ -238,10 +255,7 @@ impl<'c> Machine<'c> {
     /// Opens the next turn of a conversation with the user's words.
     pub fn open(conversation: &'c mut Conversation, tools: &'c [ToolSpec], settings: &'c Settings, words: &str) -> Self {
         conversation.turn += 1;
-        let mut machine =
-            Self { conversation, tools, settings, turn: Turn::new(words.to_owned()), pending_block: None, events: Vec::new() };
-        machine.answer_dangling_calls();
-        machine
+        Self { conversation, tools, settings, turn: Turn::new(words.to_owned()), pending_block: None, events: Vec::new() }
     }
 
     /// What to do next. Asking twice changes nothing.
@@ -250,8 +264,9 @@ impl<'c> Machine<'c> {
             return Step::Save(save.clone());
         }
         match &self.turn.phase {
-            Phase::Recalling => Step::ReadTrail { turn: self.conversation.turn - 1 },
-            Phase::Summing => Step::SumTrail { turn: self.conversation.turn },
+            Phase::Recalling => Step::ReadTrail { turn: self.conversation.spoken },
+            Phase::SummingLost(_) => Step::SumTrail { turn: self.conversation.spoken },
+            Phase::Summing | Phase::SummingReceipt(_) => Step::SumTrail { turn: self.conversation.turn },
             Phase::Asking => Step::Ask,
             Phase::Waiting(delay) => Step::Wait(*delay),
             Phase::Calling(call) => call.step(),
@@ -264,6 +279,9 @@ impl<'c> Machine<'c> {
 
     /// Takes in what came of the step at hand.
     pub fn feed(&mut self, fact: Fact) {
+        if self.asks_again(&fact) {
+            return;
+        }
         if !self.turn.saves.is_empty() {
             return match fact {
                 Fact::Saved(result) => self.saved(result),
@@ -273,7 +291,10 @@ impl<'c> Machine<'c> {
         let phase = std::mem::replace(&mut self.turn.phase, Phase::Confused);
         match (phase, fact) {
             (Phase::Recalling, Fact::Trail(trail)) => self.recalled(trail),
+            (Phase::SummingLost(entries), Fact::Sums(Ok(sums))) => self.close_the_lost(entries, sums),
+            (Phase::SummingLost(_), Fact::Sums(Err(error))) => self.memory_failed(error),
             (Phase::Summing, Fact::Sums(sums)) => self.summed(sums),
+            (Phase::SummingReceipt(entries), Fact::Sums(sums)) => self.make_receipt(entries, sums.ok()),
             (Phase::Asking, Fact::Replied(reply)) => self.replied(reply),
             (Phase::Asking, Fact::AskFailed(fault)) => self.ask_failed(fault),
             (Phase::Asking, Fact::Oversized(limit)) => self.cut_short(Stop::Oversize { limit }),
@@ -282,10 +303,25 @@ impl<'c> Machine<'c> {
             (Phase::Waiting(_) | Phase::Consulting, Fact::Interrupted(by)) => self.stop(by.into()),
             (Phase::Calling(call), fact) => self.call_answered(*call, fact),
             (Phase::Consulting, Fact::Consulted(consulted)) => self.consulted(consulted),
-            (Phase::ReadingReceipt | Phase::Confused, Fact::Trail(trail)) => self.make_receipt(trail),
+            (Phase::ReadingReceipt | Phase::Confused, Fact::Trail(trail)) => self.read_receipt(trail),
             (Phase::Recording(record), Fact::Closed(result)) => self.closed(record, result),
             _ => self.confused(),
         }
+    }
+
+    /// A step of the store that failed is taken once more, as often as the settings allow, before the failure counts.
+    fn asks_again(&mut self, fact: &Fact) -> bool {
+        let failed = match (&self.turn.phase, fact) {
+            _ if !self.turn.saves.is_empty() => matches!(fact, Fact::Saved(Err(_))),
+            (Phase::Recalling | Phase::ReadingReceipt | Phase::Confused, Fact::Trail(Err(_)))
+            | (Phase::Summing | Phase::SummingLost(_) | Phase::SummingReceipt(_), Fact::Sums(Err(_)))
+            | (Phase::Recording(_), Fact::Closed(Err(_))) => true,
+            (Phase::Calling(call), fact) => call.store_failed(fact),
+            _ => false,
+        };
+        let again = failed && self.turn.store_failures + 1 < self.settings.store_tries;
+        self.turn.store_failures = if again { self.turn.store_failures + 1 } else { 0 };
+        again
     }
 
     /// What to send for [`Step::Ask`].
@@ -306,7 +342,7 @@ impl<'c> Machine<'c> {
             closing: &self.turn.heard,
             draft: &self.turn.draft,
             pending: &self.conversation.pending,
-            earlier: &self.turn.earlier,
+            earlier: self.turn.earlier.as_deref().unwrap_or_default(),
             second_look: self.turn.corrected.is_some(),
         }
     }
@@ -338,6 +374,13 @@ impl<'c> Machine<'c> {
         self.conversation.turn
     }
 
+    /// Where the message of [`Step::Save`] goes.
+    pub fn place(&self) -> Place {
+        // The results that an earlier turn owed belong to it.
+        let owed = matches!(self.turn.phase, Phase::Recalling).then_some(self.turn.looked_back).flatten();
+        Place { turn: owed.unwrap_or(self.conversation.turn), seq: self.conversation.next_seq }
+    }
+
     /// Events since the last call, in order.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
@@ -356,22 +399,17 @@ impl<'c> Machine<'c> {
         });
     }
 
-    /// A history that a process left in mid-turn ends on calls without results: they are answered before anything else is said (L5, C5).
-    fn answer_dangling_calls(&mut self) {
-        let Some(Message::Assistant { blocks }) = self.conversation.messages.last() else { return };
-        let results: Vec<ToolResult> = blocks.iter().filter_map(dangling_result).collect();
-        if !results.is_empty() {
-            self.turn.saves.push_back(Save::Message(Message::Results { results, report: None }));
+    fn recalled(&mut self, trail: Result<Vec<Audited>, PortError>) {
+        match trail {
+            Ok(_) if self.turn.stop.is_some() => self.turn.phase = Phase::ReadingReceipt,
+            Ok(trail) => self.look_back(trail),
+            Err(error) => self.memory_failed(error),
         }
     }
 
     /// L7: the opening report, at the head of the user's message.
-    fn recalled(&mut self, trail: Result<Vec<Audited>, PortError>) {
-        let entries: Vec<Entry> = match trail {
-            Ok(trail) => trail.into_iter().map(entry_of).collect(),
-            Err(error) => return self.memory_failed(error),
-        };
-        let report = self.settings.parts.reports.then(|| report::opening_report(&entries));
+    fn open_turn(&mut self, entries: &[Entry]) {
+        let report = self.settings.parts.reports.then(|| report::opening_report(entries));
         let words = std::mem::take(&mut self.turn.words);
         self.events.push(Event::TurnOpened { turn: self.conversation.turn, words: words.clone(), report: report.clone() });
         self.turn.saves.push_back(Save::Message(Message::User { report, words }));
@@ -381,7 +419,7 @@ impl<'c> Machine<'c> {
     fn summed(&mut self, sums: Result<Vec<Tally>, PortError>) {
         match sums {
             Ok(sums) => {
-                self.turn.earlier = sums;
+                self.turn.earlier = Some(sums);
                 self.ask();
             }
             Err(error) => self.memory_failed(error),
@@ -404,9 +442,14 @@ impl<'c> Machine<'c> {
                 if let (Message::Correction { text }, Some(objection)) = (&message, &self.turn.corrected) {
                     self.events.push(Event::Corrected { objection: objection.clone(), text: text.clone() });
                 }
+                if matches!(message, Message::User { .. }) {
+                    self.conversation.spoken = self.conversation.turn;
+                }
                 self.events.push(Event::Stored { message: message.clone() });
                 self.conversation.messages.push(message);
+                self.conversation.next_seq += 1;
             }
+            (Ok(()), Some(Save::Record(_))) => self.conversation.unclosed = false,
             (Ok(()), _) => {}
             (Err(error), save) => self.save_failed(save, error),
         }
@@ -482,17 +525,4 @@ fn entry_of(audited: Audited) -> Entry {
     let Committed { key, tool, act, section, rows } = audited.committed;
     let fate = audited.fate.unwrap_or_else(|| Fate::Unknown { reason: "it was committed and never verified".into() });
     Entry { key, tool, act, section, fate, rows }
-}
-
-fn dangling_result(block: &Block) -> Option<ToolResult> {
-    match block {
-        Block::Call(call) => Some(ToolResult {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            content: r#"{"error":"interrupted: this call was never answered; the next turn's report tells what the database holds"}"#
-                .into(),
-            is_error: true,
-        }),
-        _ => None,
-    }
 }

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::draft::CallKey;
+
 /// One message of the stored transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
@@ -21,6 +23,9 @@ pub enum Message {
     Assistant {
         /// Never empty in a stored transcript.
         blocks: Vec<Block>,
+        /// The reply's turn and iteration, as the key that its first call has: by it a call is known after a crash (L10).
+        #[serde(default)]
+        at: CallKey,
     },
     /// The results of the calls of the assistant message directly before, one each, in call order (L5), with the turn report (L6).
     Results {

@@ -278,10 +278,19 @@ pub trait Ledger {
     fn before(&mut self, turn: u32) -> impl Future<Output = Result<Vec<Tally>, PortError>>;
 }
 
+/// Where a message stands in the stored transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The turn that it belongs to.
+    pub turn: u32,
+    /// Its number in the conversation, counted from 0; never given to another message once a later one stands.
+    pub seq: u32,
+}
+
 /// The conversation's own store.
 pub trait Memory {
-    /// Appends to the stored transcript.
-    fn append(&mut self, turn: u32, messages: &[Message]) -> impl Future<Output = Result<(), PortError>>;
+    /// Stores a message at its place, over whatever stood there: a try whose answer was lost can be made again.
+    fn append(&mut self, at: Place, message: &Message) -> impl Future<Output = Result<(), PortError>>;
 
     /// Replaces the stored pending entries.
     fn save_pending(&mut self, entries: &[PendingEntry]) -> impl Future<Output = Result<(), PortError>>;

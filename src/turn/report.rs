@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::draft::{Draft, Entry, Fate, RowChange};
-use super::exit::{Receipt, Stop, Tally};
+use super::exit::{Receipt, Stop, Tally, TurnRecord};
 use super::guard::About;
 use super::pending::{Pending, PendingEntry};
 
@@ -171,8 +171,14 @@ pub fn receipt(receipt: &Receipt) -> String {
         text.push_str(&line_of(entry));
         text.push('\n');
     }
-    text.push_str(&format!("Earlier in this conversation: {}.", tallies_in_words(&receipt.earlier)));
+    let earlier = receipt.earlier.as_deref().map_or_else(|| "could not be read".to_owned(), tallies_in_words);
+    text.push_str(&format!("Earlier in this conversation: {earlier}."));
     text
+}
+
+/// L10: the receipt of a turn that died, told as the next one opens.
+pub fn late_receipt(record: &TurnRecord) -> String {
+    format!("{}\n{}", record.lines.join("\n"), receipt(&record.receipt))
 }
 
 fn tallies_in_words(tallies: &[Tally]) -> String {
@@ -205,6 +211,7 @@ pub fn stop_line(stop: &Stop) -> Option<String> {
         Stop::Empty => "the model gave no answer".into(),
         Stop::Truncated => "the model's reply was cut off at its token limit".into(),
         Stop::Refused => "the provider refused to go on".into(),
+        Stop::Died => "the program ended in the middle of it".into(),
         Stop::Cut => "the connection to the model broke in mid-reply".into(),
         Stop::Cancelled => "it was cancelled".into(),
         Stop::Provider { error } => format!("the model could not be reached ({})", bounded(&escaped(error), REASON_CHARS)),

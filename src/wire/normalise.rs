@@ -83,7 +83,7 @@ impl Normaliser {
             Message::User { report, words } => user(report.iter().map(|text| Cow::Borrowed(text.as_str())).chain([defuse(words)])),
             Message::Correction { text } => user([Cow::Borrowed(text.as_str())]),
             Message::Summary { facts } => user([Cow::Borrowed(facts.as_str())]),
-            Message::Assistant { blocks } => self.assistant(blocks),
+            Message::Assistant { blocks, .. } => self.assistant(blocks),
             Message::Results { .. } => None,
         });
         out

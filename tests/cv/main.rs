@@ -23,7 +23,7 @@ use unbacked::turn::draft::{Act, CallKey, Fate, Intent, RowChange};
 use unbacked::turn::exit::{Receipt, Status, Stop, Tally, TurnRecord};
 use unbacked::turn::message::{Arguments, Block, BrokenArguments, Call, Message};
 use unbacked::turn::pending::PendingEntry;
-use unbacked::turn::ports::{Committed, Failure, Ledger, Memory, Outcome, ToolKind, Tools, Verdict, Verifier, WriteCheck};
+use unbacked::turn::ports::{Committed, Failure, Ledger, Memory, Outcome, Place, ToolKind, Tools, Verdict, Verifier, WriteCheck};
 
 const ANN: i64 = 1;
 const BOB: i64 = 2;

@@ -6,10 +6,11 @@ use super::*;
 fn p5_c5_a_conversation_comes_back_as_it_was_stored() {
     let world = World::new();
     let user = Message::User { report: Some("none".into()), words: "hello ‹é〉".into() };
-    let answer = Message::Assistant { blocks: vec![Block::text("hi")] };
+    let answer = Message::Assistant { blocks: vec![Block::text("hi")], at: CallKey { turn: 1, iteration: 1, index: 0 } };
     let mut memory = world.memory();
-    now(memory.append(1, std::slice::from_ref(&user))).unwrap();
-    now(memory.append(1, std::slice::from_ref(&answer))).unwrap();
+    now(memory.append(Place { turn: 1, seq: 0 }, &user)).unwrap();
+    now(memory.append(Place { turn: 1, seq: 1 }, &user)).unwrap();
+    now(memory.append(Place { turn: 1, seq: 1 }, &answer)).unwrap();
     now(memory.save_pending(&[entry(1, "skills"), entry(2, "links")])).unwrap();
     now(memory.save_pending(&[entry(2, "links")])).unwrap();
     let back = world.memory().load("be brief").unwrap();

@@ -152,8 +152,8 @@ fn i2_a_call_that_the_receipt_leaves_out_is_found() {
 
 #[test]
 fn i2_earlier_turns_are_summed_up_as_the_database_has_them() {
-    breaks_only(&spoiled(|run| spoil_receipt(&mut run.turns[1], |receipt| receipt.earlier[0].count += 1)), "I2");
-    breaks_only(&spoiled(|run| spoil_receipt(&mut run.turns[1], |receipt| receipt.earlier.clear())), "I2");
+    breaks_only(&spoiled(|run| spoil_receipt(&mut run.turns[1], |receipt| receipt.earlier.as_mut().unwrap()[0].count += 1)), "I2");
+    breaks_only(&spoiled(|run| spoil_receipt(&mut run.turns[1], |receipt| receipt.earlier.as_mut().unwrap().clear())), "I2");
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn i4_a_false_recap_is_contradicted_by_the_sums_of_the_receipt() {
     };
     holds(&recap(3), "I4");
     let mut covered = recap(3);
-    spoil_receipt(&mut covered.turns[1], |receipt| receipt.earlier[0].count = 3);
+    spoil_receipt(&mut covered.turns[1], |receipt| receipt.earlier.as_mut().unwrap()[0].count = 3);
     assert!(broken(&covered).contains("I4"));
 }
 
@@ -425,7 +425,7 @@ fn i5_the_stored_reply_is_the_streamed_text() {
     breaks_only(&closed, "I5");
     let other_text = spoiled(|run| {
         for event in &mut run.turns[0].events {
-            if let Event::Stored { message: Message::Assistant { blocks } } = event {
+            if let Event::Stored { message: Message::Assistant { blocks, .. } } = event {
                 blocks.retain(|block| !matches!(block, Block::Text { .. }));
             }
         }
@@ -437,7 +437,7 @@ fn i5_the_stored_reply_is_the_streamed_text() {
 fn i5_the_transcript_at_the_end_holds_what_every_turn_said_unless_it_was_folded() {
     let lose = |run: &mut RunFacts| {
         for message in &mut run.messages {
-            if let Message::Assistant { blocks } = message {
+            if let Message::Assistant { blocks, .. } = message {
                 blocks.retain(|block| !matches!(block, Block::Text { .. }));
             }
         }
@@ -486,7 +486,7 @@ fn called(id: &str, twice: bool) -> RunFacts {
     for message in &mut run.messages {
         match message {
             Message::Results { results, .. } => results.iter_mut().for_each(|result| result.call_id = id.into()),
-            Message::Assistant { blocks } => {
+            Message::Assistant { blocks, .. } => {
                 for block in blocks {
                     if let Block::Call(call) = block {
                         call.id = id.into();

@@ -142,7 +142,8 @@ impl Turn<'_> {
         let usage = Usage { input: Some(100), output: Some(10) };
         let reply = Reply { blocks: blocks.clone(), finish: Finish::Stop, usage };
         self.event(Event::Replied { iteration: self.iteration, reply });
-        self.store(Message::Assistant { blocks });
+        let at = CallKey { turn: self.number, iteration: self.iteration, index: 0 };
+        self.store(Message::Assistant { blocks, at });
     }
 
     /// A model call without a reply, tried again.
@@ -274,7 +275,7 @@ impl Turn<'_> {
         for text in lines.clone() {
             self.event(Event::Line { text });
         }
-        let receipt = Receipt { entries: self.entries.clone(), earlier: self.story.earlier.clone() };
+        let receipt = Receipt { entries: self.entries.clone(), earlier: Some(self.story.earlier.clone()) };
         self.event(Event::Receipt { text: format!("receipt\n{}", lines_of(&receipt.entries)), receipt: receipt.clone() });
         let record = self.record(stop, lines, receipt);
         self.event(Event::TurnClosed { record: record.clone() });

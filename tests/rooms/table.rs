@@ -89,7 +89,7 @@ pub const ROOMS: &[Room] = &[
     },
     Room {
         name: "report",
-        rooms: &["sim::outcome", "sim::run::Run", "sim::run::word_of", "oracle", "turn"],
+        rooms: &["sim::outcome", "sim::run::Run", "oracle", "turn"],
         crates: &["serde", "serde_json", "owo_colors"],
         pure: true,
         because: "a report reads outcomes and the record of a run only",

@@ -225,7 +225,9 @@ fn b6_at_every_bound_what_was_applied_is_in_the_receipt_and_the_user_is_told_why
         assert_ne!(record.stop, Stop::Replied);
         assert_eq!(record.receipt.rows().count(), 1, "{why}");
         assert!(record.lines.iter().any(|line| line.contains(why)), "{why}: {:?}", record.lines);
-        assert!(!game.conversation.messages.iter().any(|message| matches!(message, Message::Assistant { blocks } if blocks.is_empty())));
+        assert!(
+            !game.conversation.messages.iter().any(|message| matches!(message, Message::Assistant { blocks, .. } if blocks.is_empty()))
+        );
     }
 }
 

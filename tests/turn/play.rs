@@ -98,7 +98,9 @@ pub struct Game {
 
 impl Game {
     pub fn new() -> Self {
-        Self { conversation: Conversation::new("Be honest."), ..Self::default() }
+        // Most scripts count the store's calls: one try each, but where the tries themselves are on trial.
+        let settings = Settings { store_tries: 1, ..Settings::default() };
+        Self { conversation: Conversation::new("Be honest."), settings, ..Self::default() }
     }
 
     /// The model's replies, in order.
@@ -301,7 +303,7 @@ pub fn assert_valid(messages: &[Message]) {
     let mut ids = BTreeSet::new();
     for (place, message) in messages.iter().enumerate() {
         let asked: Vec<(&str, &str)> = calls_in(message).map(|call| (call.id.as_str(), call.name.as_str())).collect();
-        if let Message::Assistant { blocks } = message {
+        if let Message::Assistant { blocks, .. } = message {
             assert!(!blocks.is_empty(), "an assistant message without blocks");
         }
         for (id, _) in &asked {
@@ -323,7 +325,7 @@ pub fn assert_valid(messages: &[Message]) {
 }
 
 fn calls_in(message: &Message) -> impl Iterator<Item = &Call> {
-    let blocks: &[Block] = if let Message::Assistant { blocks } = message { blocks } else { &[] };
+    let blocks: &[Block] = if let Message::Assistant { blocks, .. } = message { blocks } else { &[] };
     blocks.iter().filter_map(|block| if let Block::Call(call) = block { Some(call) } else { None })
 }
 
@@ -332,7 +334,7 @@ fn results_of(message: &Message) -> &[ToolResult] {
 }
 
 fn text_of(message: &Message) -> String {
-    if let Message::Assistant { blocks } = message { joined_text(blocks) } else { String::new() }
+    if let Message::Assistant { blocks, .. } = message { joined_text(blocks) } else { String::new() }
 }
 
 pub fn chunks_of(reply: &Reply) -> Vec<Chunk> {
@@ -373,6 +375,7 @@ fn word_of(step: &Step) -> String {
         Step::Save(Save::Message(Message::Correction { .. })) => "save correction".into(),
         Step::Save(Save::Message(Message::Summary { .. })) => "save summary".into(),
         Step::Save(Save::Pending(_)) => "save pending".into(),
+        Step::Save(Save::Record(_)) => "save record".into(),
         Step::Ask => "ask".into(),
         Step::Wait(delay) => format!("wait {}", delay.as_millis()),
         Step::Run(_, call) => format!("run {}", call.name),

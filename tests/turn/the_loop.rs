@@ -4,7 +4,7 @@ use serde_json::json;
 use std::time::Duration;
 
 use unbacked::turn::conversation::Conversation;
-use unbacked::turn::draft::Fate;
+use unbacked::turn::draft::{CallKey, Fate};
 use unbacked::turn::event::Event;
 use unbacked::turn::exit::{Status, Stop};
 use unbacked::turn::machine::Interrupt;
@@ -84,7 +84,7 @@ fn l3_an_assistant_message_is_stored_with_text_calls_and_thinking_in_the_order_t
     ];
     let mut game = Game::new().replies([Reply { blocks: blocks.clone(), ..Reply::default() }]);
     game.turn("hello");
-    assert_eq!(game.conversation.messages[1], Message::Assistant { blocks });
+    assert_eq!(game.conversation.messages[1], Message::Assistant { blocks, at: FIRST });
 }
 
 #[test]
@@ -168,10 +168,10 @@ fn l5_an_id_that_the_model_made_up_ahead_of_time_is_not_given_out_again() {
 fn l5_calls_that_a_dead_process_left_unanswered_are_answered_before_anything_else_is_said() {
     let left = vec![
         Message::User { report: None, words: "hello".into() },
-        Message::Assistant { blocks: vec![Block::Call(call_with_id("a", READ)), Block::Call(call_with_id("b", CREATE))] },
+        Message::Assistant { blocks: vec![Block::Call(call_with_id("a", READ)), Block::Call(call_with_id("b", CREATE))], at: FIRST },
     ];
     let mut game = Game::new();
-    game.conversation = Conversation::restore("", 1, left, Default::default(), 0);
+    game.conversation = Conversation { turn: 1, spoken: 1, next_seq: 2, messages: left, ..Conversation::default() }.restored();
     game.turn("are you there?");
     assert_eq!(game.results().len(), 2);
     assert!(game.results().iter().all(|result| result.is_error));
@@ -215,7 +215,10 @@ fn l8_text_of_a_stream_that_broke_stays() {
     let mut game = Game::new().answers([Answer::Breaks(vec![Chunk::Text("I will n".into())], passing("reset"))]);
     let record = game.turn("hello");
     assert_eq!((record.reply.as_str(), record.stop), ("I will n", Stop::Cut));
-    assert_eq!(game.conversation.messages[1], Message::Assistant { blocks: vec![Block::text("I will n")] });
+    assert_eq!(
+        game.conversation.messages[1],
+        Message::Assistant { blocks: vec![Block::text("I will n")], at: CallKey { iteration: 0, ..FIRST } }
+    );
 }
 
 #[test]
@@ -341,3 +344,6 @@ fn every_event_of_a_call_comes_in_its_order() {
         .collect();
     assert_eq!(names, ["started", "ended", "verified", "settled", "resulted"]);
 }
+
+/// The key of a conversation's first call.
+const FIRST: CallKey = CallKey { turn: 1, iteration: 1, index: 0 };

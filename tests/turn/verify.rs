@@ -262,7 +262,7 @@ fn c4_calls_that_were_never_run_are_settled_as_failed() {
 }
 
 #[test]
-fn c4_a_commit_whose_fate_was_never_added_is_reported_as_unknown_on_the_next_turn() {
+fn c4_a_commit_whose_fate_was_never_added_is_put_to_the_database_by_the_next_turn() {
     let mut game = Game::new().replies([calls_of(&[CREATE])]);
     // Store calls of the turn: trail, user, sums, assistant, find, settle.
     game.store_faults.insert(5);
@@ -277,7 +277,8 @@ fn c4_a_commit_whose_fate_was_never_added_is_reported_as_unknown_on_the_next_tur
             _ => None,
         })
         .collect();
-    assert!(opened[1].contains("UNKNOWN — it was committed and never verified"), "{}", opened[1]);
+    assert!(opened[1].contains("- create_experiences: applied — created experiences #1"), "{}", opened[1]);
+    assert_eq!(game.trail[0].fate, Some(Fate::Applied));
 }
 
 #[test]

@@ -20,8 +20,8 @@ use unbacked::turn::machine::Machine;
 use unbacked::turn::message::{Call, Message, Reply};
 use unbacked::turn::pending::PendingEntry;
 use unbacked::turn::ports::{
-    Audited, Chunk, Committed, Guard, Ledger, Memory, Model, ModelFault, Outcome, PortError, Prompt, ReplyStream, Sink, ToolSpec, Tools,
-    Verdict, Verifier, WriteCheck,
+    Audited, Chunk, Committed, Guard, Ledger, Memory, Model, ModelFault, Outcome, Place, PortError, Prompt, ReplyStream, Sink, ToolSpec,
+    Tools, Verdict, Verifier, WriteCheck,
 };
 
 use crate::play::chunks_of;
@@ -211,9 +211,9 @@ impl Ledger for FakeLedger {
 pub struct FakeMemory(Shared, Vec<Message>, Vec<TurnRecord>);
 
 impl Memory for FakeMemory {
-    async fn append(&mut self, _: u32, messages: &[Message]) -> Result<(), PortError> {
+    async fn append(&mut self, _: Place, message: &Message) -> Result<(), PortError> {
         self.0.at("append").await;
-        self.1.extend_from_slice(messages);
+        self.1.push(message.clone());
         Ok(())
     }
 

@@ -14,8 +14,8 @@ use crate::turn::guard::{Consulted, View};
 use crate::turn::message::{Call, Message};
 use crate::turn::pending::PendingEntry;
 use crate::turn::ports::{
-    Audited, Chunk, Committed, Guard, Ledger, Memory, Model, ModelFault, Outcome, PortError, Prompt, ReplyStream, ToolSpec, Tools, Verdict,
-    Verifier, WriteCheck,
+    Audited, Chunk, Committed, Guard, Ledger, Memory, Model, ModelFault, Outcome, Place, PortError, Prompt, ReplyStream, ToolSpec, Tools,
+    Verdict, Verifier, WriteCheck,
 };
 
 use super::{Class, Fault, Faults};
@@ -61,6 +61,17 @@ pub enum Act {
     Hang,
     /// The process dies.
     Crash,
+}
+
+impl Act {
+    /// The word used in marks.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jump(_) => "jump",
+            Self::Hang => "hang",
+            Self::Crash => "crash",
+        }
+    }
 }
 
 /// The await points of one turn. Cheap to clone.
@@ -241,9 +252,9 @@ impl<L: Ledger> Ledger for At<'_, L> {
 }
 
 impl<Y: Memory> Memory for At<'_, Y> {
-    async fn append(&mut self, turn: u32, messages: &[Message]) -> Result<(), PortError> {
+    async fn append(&mut self, at: Place, message: &Message) -> Result<(), PortError> {
         self.points.pass("before save").await;
-        let saved = self.port.append(turn, messages).await;
+        let saved = self.port.append(at, message).await;
         self.points.pass("after save").await;
         saved
     }

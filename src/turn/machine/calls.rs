@@ -21,10 +21,22 @@ pub(super) struct CallAtHand {
     /// What a mutating tool would do; `None` for a read.
     target: Option<Target>,
     stage: Stage,
+    origin: Origin,
+}
+
+/// Where a call comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Origin {
+    /// This turn's reply.
+    ThisTurn,
+    /// An earlier turn, which never answered it (L10).
+    Unanswered,
+    /// An earlier turn, which answered it and never added its fate (C4).
+    Unsettled,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Target {
+pub(super) struct Target {
     act: Act,
     section: String,
 }
@@ -82,6 +94,38 @@ impl Problem {
 }
 
 impl CallAtHand {
+    fn of(key: CallKey, call: Call, target: Option<Target>) -> Self {
+        Self { key, call, target, stage: Stage::Running, origin: Origin::ThisTurn }
+    }
+
+    pub(super) fn key(&self) -> CallKey {
+        self.key
+    }
+
+    /// A call of an earlier turn that has no result. Where its fate is on record it stands, otherwise the database will be asked.
+    pub(super) fn unanswered(key: CallKey, call: Call, target: Option<Target>, fated: Option<Entry>) -> Self {
+        let stage = match fated {
+            Some(entry) => {
+                let problem = match &entry.fate {
+                    Fate::Applied | Fate::NoChange => None,
+                    Fate::Failed { reason } | Fate::Unknown { reason } => Some(Problem::new(Failure::NotRun, reason.clone())),
+                };
+                let answer = problem.as_ref().map_or_else(|| recovered_answer(&entry), Problem::answer);
+                Stage::Settling { answer, entry, problem }
+            }
+            None => Stage::Inquiring { problem: Problem::new(Failure::NotRun, "the turn ended before this call was answered") },
+        };
+        Self { stage, origin: Origin::Unanswered, ..Self::of(key, call, target) }
+    }
+
+    /// A commit of an earlier turn whose fate was never added.
+    pub(super) fn unsettled(committed: Committed) -> Self {
+        let call = Call { id: String::new(), name: committed.tool, arguments: Arguments::Object { value: Map::new() } };
+        let target = Target { act: committed.act, section: committed.section };
+        let problem = Problem::new(Failure::NotRun, "its fate was never added");
+        Self { stage: Stage::Inquiring { problem }, origin: Origin::Unsettled, ..Self::of(committed.key, call, Some(target)) }
+    }
+
     pub(super) fn step(&self) -> Step {
         match &self.stage {
             Stage::Running => Step::Run(self.key, self.call.clone()),
@@ -103,6 +147,18 @@ impl CallAtHand {
     }
 }
 
+impl CallAtHand {
+    /// Whether the fact is that the store or the verifier gave no answer to the step at hand (V6).
+    pub(super) fn store_failed(&self, fact: &Fact) -> bool {
+        matches!(
+            (&self.stage, fact),
+            (Stage::Inquiring { .. } | Stage::Finding { .. }, Fact::Found(Err(_)))
+                | (Stage::Settling { .. }, Fact::Settled(Err(_)))
+                | (Stage::Verifying { .. }, Fact::Verified(Verdict::NoAnswer { .. }))
+        )
+    }
+}
+
 impl Machine<'_> {
     /// L3: the reply is stored with its calls before any of them runs.
     pub(super) fn begin_calls(&mut self, reply: Reply) {
@@ -112,7 +168,8 @@ impl Machine<'_> {
         if cut_off {
             self.turn.calls.iter_mut().for_each(|(_, call)| mark_cut_off(call));
         }
-        self.turn.saves.push_back(Save::Message(Message::Assistant { blocks: reply.blocks }));
+        let message = self.assistant(reply.blocks);
+        self.turn.saves.push_back(Save::Message(message));
         self.turn.draft.any_result = true;
         self.next_call();
     }
@@ -124,11 +181,10 @@ impl Machine<'_> {
         match self.reason_not_to_run(&call) {
             None => {
                 self.events.push(Event::CallStarted { key, call: call.clone() });
-                self.turn.phase = Phase::Calling(Box::new(CallAtHand { key, call, target, stage: Stage::Running }));
+                self.turn.phase = Phase::Calling(Box::new(CallAtHand::of(key, call, target)));
             }
             Some(problem) => {
-                let at_hand = CallAtHand { key, call, target, stage: Stage::Running };
-                self.failed(at_hand, problem);
+                self.failed(CallAtHand::of(key, call, target), problem);
             }
         }
     }
@@ -158,7 +214,7 @@ impl Machine<'_> {
         Some(Problem::new(Failure::UnknownTool, reason))
     }
 
-    fn target_of(&self, call: &Call) -> Option<Target> {
+    pub(super) fn target_of(&self, call: &Call) -> Option<Target> {
         match &self.tools.iter().find(|tool| tool.name == call.name)?.kind {
             ToolKind::Read => None,
             ToolKind::Write { act, section } => Some(Target { act: *act, section: section.clone() }),
@@ -284,18 +340,17 @@ impl Machine<'_> {
     }
 
     fn settled(&mut self, at_hand: CallAtHand, answer: Map<String, Value>, entry: Entry, problem: Option<Problem>) {
-        self.events.push(Event::Settled {
-            key: entry.key,
-            tool: entry.tool.clone(),
-            act: entry.act,
-            section: entry.section.clone(),
-            fate: entry.fate.clone(),
-            rows: entry.rows.clone(),
+        let Entry { key, tool, act, section, fate, rows } = entry.clone();
+        self.events.push(match at_hand.origin {
+            Origin::ThisTurn => Event::Settled { key, tool, act, section, fate, rows },
+            Origin::Unanswered | Origin::Unsettled => Event::Recovered { key, tool, act, section, fate, rows },
         });
         if self.settings.parts.pending {
             self.remember(&at_hand.call, &entry, problem.as_ref());
         }
-        self.turn.draft.entries.push(entry);
+        if at_hand.origin == Origin::ThisTurn {
+            self.turn.draft.entries.push(entry);
+        }
         self.answer(at_hand, answer, problem);
     }
 
@@ -324,10 +379,16 @@ impl Machine<'_> {
     fn answer(&mut self, at_hand: CallAtHand, answer: Map<String, Value>, problem: Option<Problem>) {
         let content = bounded_content(&in_words(answer), self.settings.result_bytes);
         let result = ToolResult { call_id: at_hand.call.id, name: at_hand.call.name.clone(), content, is_error: problem.is_some() };
-        self.events.push(Event::Resulted { key: at_hand.key, result: result.clone() });
-        self.turn.results.push(result);
-        self.count_strike(&at_hand.call.name, problem.map(|problem| problem.failure));
-        self.next_call();
+        if at_hand.origin != Origin::Unsettled {
+            self.events.push(Event::Resulted { key: at_hand.key, result: result.clone() });
+            self.turn.results.push(result);
+        }
+        if at_hand.origin == Origin::ThisTurn {
+            self.count_strike(&at_hand.call.name, problem.map(|problem| problem.failure));
+            self.next_call();
+        } else {
+            self.next_lost();
+        }
     }
 
     /// B2: the same tool failing in the same way; its own success resets the count, other tools do not.
@@ -421,6 +482,14 @@ fn observe(intent: &Intent, verdict: Verdict, found: Result<Option<Committed>, P
             _ => Observed::Holds { rows },
         },
     }
+}
+
+/// The answer to a call whose fate is on record and whose own result is lost.
+fn recovered_answer(entry: &Entry) -> Map<String, Value> {
+    let ids = entry.rows.iter().map(|row| row.id).collect();
+    let intent = Intent { act: entry.act, section: entry.section.clone(), ids };
+    let note = json!("the turn ended before this call was answered; this is what the database has of it");
+    with_verification(Map::from_iter([("note".to_owned(), note)]), &intent, &entry.fate)
 }
 
 /// V3: the reserved key.

@@ -2,7 +2,7 @@
 
 use crate::turn::draft::Entry;
 use crate::turn::event::Event;
-use crate::turn::exit::{Receipt, Status, Stop, TurnRecord};
+use crate::turn::exit::{Receipt, Status, Stop, Tally, TurnRecord};
 use crate::turn::guard::{About, Objection};
 use crate::turn::ports::{Audited, PortError};
 use crate::turn::report;
@@ -11,14 +11,21 @@ use super::{Machine, Phase, entry_of};
 
 impl Machine<'_> {
     /// U1: the receipt, from the audit trail; where the trail can't be read, from what was found call by call.
-    pub(super) fn make_receipt(&mut self, trail: Result<Vec<Audited>, PortError>) {
+    pub(super) fn read_receipt(&mut self, trail: Result<Vec<Audited>, PortError>) {
+        let entries = receipt_entries(&self.turn.draft.entries, trail.unwrap_or_default());
+        match self.turn.earlier.clone() {
+            Some(earlier) => self.make_receipt(entries, Some(earlier)),
+            None => self.turn.phase = Phase::SummingReceipt(entries),
+        }
+    }
+
+    pub(super) fn make_receipt(&mut self, entries: Vec<Entry>, earlier: Option<Vec<Tally>>) {
         let stop = self.turn.stop.clone().unwrap_or(Stop::Replied);
         if let (true, Some(objection)) = (stop != Stop::Replied, self.turn.corrected.clone()) {
             // The turn ended before the guards could look once more (J10).
             self.objection_stands(objection);
         }
-        let entries = receipt_entries(&self.turn.draft.entries, trail.unwrap_or_default());
-        let receipt = Receipt { entries, earlier: self.turn.earlier.clone() };
+        let receipt = Receipt { entries, earlier };
         self.say_lines(&stop);
         if self.settings.parts.receipts {
             self.events.push(Event::Receipt { receipt: receipt.clone(), text: report::receipt(&receipt) });

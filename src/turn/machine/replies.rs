@@ -1,5 +1,6 @@
 //! What a reply leads to, and what the guard's ruling on it leads to.
 
+use crate::turn::draft::CallKey;
 use crate::turn::event::Event;
 use crate::turn::exit::Stop;
 use crate::turn::guard::{About, Consulted, Objection, Ruling};
@@ -55,12 +56,18 @@ impl Machine<'_> {
 
     fn ended_in_text(&mut self, reply: Reply) {
         let finish = reply.finish.clone();
-        self.turn.saves.push_back(Save::Message(Message::Assistant { blocks: reply.blocks }));
+        let message = self.assistant(reply.blocks);
+        self.turn.saves.push_back(Save::Message(message));
         match finish {
             Finish::Length => self.stop(Stop::Truncated),
             Finish::Other(was) => self.stop(Stop::Provider { error: report::reason(&format!("unknown finish reason {was}")) }),
             Finish::Stop | Finish::ToolCalls | Finish::Refusal => self.turn.phase = Phase::Consulting,
         }
+    }
+
+    /// What the model said at this iteration, as it is stored.
+    pub(super) fn assistant(&self, blocks: Vec<Block>) -> Message {
+        Message::Assistant { blocks, at: CallKey { turn: self.conversation.turn, iteration: self.turn.iterations, index: 0 } }
     }
 
     fn store_text_of(&mut self, reply: &Reply) {
@@ -70,7 +77,8 @@ impl Machine<'_> {
 
     fn store_text(&mut self, text: &str) {
         if !text.is_empty() {
-            self.turn.saves.push_back(Save::Message(Message::Assistant { blocks: vec![Block::text(text)] }));
+            let message = self.assistant(vec![Block::text(text)]);
+            self.turn.saves.push_back(Save::Message(message));
         }
     }
 
