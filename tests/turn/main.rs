@@ -8,6 +8,7 @@ mod drive_limits;
 mod games;
 mod pending;
 mod play;
+mod recovery;
 mod reports;
 mod say;
 mod the_loop;

@@ -13,7 +13,8 @@ use unbacked::turn::exit::{Tally, TurnRecord};
 use unbacked::turn::guard::{Consulted, Ruling};
 use unbacked::turn::machine::{Fact, Flow, Interrupt, Machine, Save, Step};
 use unbacked::turn::message::{Block, Call, Message, Reply, ToolResult, joined_text};
-use unbacked::turn::ports::{Audited, Chunk, Committed, ModelFault, Outcome, PortError, ToolKind, ToolSpec, Verdict, WriteCheck};
+use unbacked::turn::pending::PendingEntry;
+use unbacked::turn::ports::{Audited, Chunk, Committed, ModelFault, Outcome, Place, PortError, ToolKind, ToolSpec, Verdict, WriteCheck};
 
 use crate::say;
 
@@ -85,6 +86,10 @@ pub struct Game {
     pub store_calls: usize,
     pub trail: Vec<Audited>,
     pub sums: Vec<Tally>,
+    // What the store holds: messages by number, with their turns.
+    pub stored: BTreeMap<u32, (u32, Message)>,
+    pub stored_pending: Vec<PendingEntry>,
+    pub closed: Vec<TurnRecord>,
     // What was seen.
     pub steps: Vec<String>,
     pub events: Vec<Event>,
@@ -162,7 +167,7 @@ impl Game {
         match step {
             Step::ReadTrail { turn } => Fact::Trail(self.store().map(|()| self.of_turn(turn))),
             Step::SumTrail { .. } => Fact::Sums(self.store().map(|()| self.sums.clone())),
-            Step::Save(_) => Fact::Saved(self.store()),
+            Step::Save(save) => Fact::Saved(self.store().map(|()| self.keep(machine.place(), save))),
             Step::Ask => self.ask(machine),
             Step::Wait(_) => Fact::Waited,
             Step::Run(key, call) => self.run(key, call, tools),
@@ -170,7 +175,7 @@ impl Game {
             Step::Find(key) => Fact::Found(self.find(key)),
             Step::Settle(committed, fate) => Fact::Settled(self.settle(committed, fate)),
             Step::Consult => self.consult(machine),
-            Step::Close(_) => Fact::Closed(self.store()),
+            Step::Close(record) => Fact::Closed(self.store().map(|()| self.closed.push(*record))),
             Step::Done(_) => unreachable!("seen to before"),
         }
     }
@@ -178,6 +183,70 @@ impl Game {
     fn store(&mut self) -> Result<(), PortError> {
         self.store_calls += 1;
         if self.store_faults.contains(&(self.store_calls - 1)) { Err(PortError("disk full".into())) } else { Ok(()) }
+    }
+
+    fn keep(&mut self, place: Place, save: Save) {
+        match save {
+            Save::Message(message) => drop(self.stored.insert(place.seq, (place.turn, message))),
+            Save::Pending(entries) => self.stored_pending = entries,
+            Save::Record(record) => self.closed.push(*record),
+        }
+    }
+
+    /// Plays a turn up to a step, counted from 0, at which the process dies: before the step was taken, or after it and before anything came
+    /// of it. What is left is what was stored. False where the turn ended before that step.
+    pub fn dies(&mut self, words: &str, at: usize, taken: bool) -> bool {
+        let mut conversation = std::mem::take(&mut self.conversation);
+        let (tools, settings) = (say::tools(), self.settings.clone());
+        let mut machine = Machine::open(&mut conversation, &tools, &settings, words);
+        let mut died = false;
+        for number in 0..=at {
+            let step = machine.step();
+            if matches!(step, Step::Done(_)) {
+                break;
+            }
+            died = number == at;
+            if died && !taken {
+                break;
+            }
+            let fact = self.fact(&mut machine, step, &tools, number);
+            if !died {
+                machine.feed(fact);
+            }
+            self.events.extend(machine.take_events());
+        }
+        self.conversation = self.revived();
+        died
+    }
+
+    /// What the verifier will say of a call of an earlier turn.
+    pub fn verdict_of(&mut self, key: CallKey, verdict: Verdict) {
+        self.verdicts.insert(key, (verdict, false));
+    }
+
+    /// The audit trail can't be asked about this call.
+    pub fn no_trail_of(&mut self, key: CallKey) {
+        self.verdicts.insert(key, (Verdict::Holds, true));
+    }
+
+    /// The conversation as the store has it.
+    pub fn revived(&self) -> Conversation {
+        let spoken = self.stored.values().map(|(turn, _)| *turn).max().unwrap_or(0);
+        let audited = self.trail.iter().map(|audited| audited.committed.key.turn);
+        let turn = audited.chain(self.closed.iter().map(|record| record.turn)).chain([spoken]).max().unwrap_or(0);
+        let mut conversation = Conversation {
+            turn,
+            spoken,
+            unclosed: spoken > 0 && self.closed.iter().all(|record| record.turn != spoken),
+            next_seq: self.stored.keys().max().map_or(0, |seq| seq + 1),
+            messages: self.stored.values().map(|(_, message)| message.clone()).collect(),
+            pending_made: self.stored_pending.iter().map(|entry| entry.id).max().unwrap_or(0),
+            ..Conversation::new("Be honest.")
+        };
+        for entry in &self.stored_pending {
+            conversation.pending.restore(entry.clone());
+        }
+        conversation.restored()
     }
 
     fn of_turn(&self, turn: u32) -> Vec<Audited> {
