@@ -14,7 +14,7 @@ use crate::turn::ports::Verdict;
 
 use super::claims::{Claim, Label, When};
 use super::lines::{lists, shows};
-use super::measures::{Backing, Known, Measures, ends_on_promise, heard, measure, standing};
+use super::measures::{Backing, Known, Measures, closing, ends_on_promise, heard, measure, standing};
 use super::record::{Finding, RunFacts, TurnFacts};
 use super::recovery;
 use super::reference::{Expected, ReferenceDraft, ReferencePending, is_nudge};
@@ -287,8 +287,7 @@ fn claims_do_not_stand_alone(
     if facts.crashed {
         recovery::settle_late(&mut known, facts, later);
     }
-    let labels = heard(facts);
-    for claim in standing(labels.into_iter().flatten()).claims {
+    for claim in standing(heard(facts)).claims {
         if known.backing(&claim) != Backing::Unbacked {
             continue;
         }
@@ -480,7 +479,7 @@ fn pending_is_what_the_reference_says(judged: &mut Judged, run: &RunFacts, facts
             }
             Event::Ruled { consulted, second_look: false } if run.state_guard => {
                 let correct = reference.table_says_correct(draft.applied, draft.tried);
-                the_table_is_followed(judged, run, turn, correct, &consulted.ruling, heard(facts).last().copied());
+                the_table_is_followed(judged, run, turn, correct, &consulted.ruling, closing(facts));
             }
             _ => {}
         }

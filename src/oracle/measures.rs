@@ -183,18 +183,64 @@ impl Known {
     }
 }
 
-/// The labels of those replies that reached the user whole, in order: the `n`th model call that was answered.
-pub fn heard(facts: &TurnFacts) -> Vec<&Vec<Label>> {
-    let mut call = 0;
-    let mut heard = Vec::new();
-    for event in &facts.events {
+/// What reached the user, label by label, in order: all of the replies that came whole, and of those that did not what was shown whole.
+pub fn heard(facts: &TurnFacts) -> Vec<&Label> {
+    let mut listener = Listener::new(facts);
+    facts.events.iter().for_each(|event| listener.take(event));
+    listener.end()
+}
+
+/// What the last reply that came whole says.
+pub fn closing(facts: &TurnFacts) -> Option<&Vec<Label>> {
+    let mut listener = Listener::new(facts);
+    facts.events.iter().for_each(|event| listener.take(event));
+    listener.closing
+}
+
+/// Follows the trace and hears what the user hears.
+struct Listener<'f> {
+    facts: &'f TurnFacts,
+    call: usize,
+    /// Bytes of text of the call at hand, until its reply is whole.
+    shown: usize,
+    heard: Vec<&'f Label>,
+    /// The labels of the last whole reply.
+    closing: Option<&'f Vec<Label>>,
+}
+
+impl<'f> Listener<'f> {
+    fn new(facts: &'f TurnFacts) -> Self {
+        Self { facts, call: 0, shown: 0, heard: Vec::new(), closing: None }
+    }
+
+    fn take(&mut self, event: &Event) {
         match event {
-            Event::Asked { .. } => call += 1,
-            Event::Replied { .. } => heard.extend(labels_of(facts, call)),
+            Event::Asked { .. } => {
+                self.hear_what_was_shown();
+                self.call += 1;
+            }
+            Event::Text { text } => self.shown += text.len(),
+            Event::Replied { .. } => {
+                self.closing = labels_of(self.facts, self.call);
+                self.heard.extend(self.closing.into_iter().flatten());
+                self.shown = 0;
+            }
             _ => {}
         }
     }
-    heard
+
+    /// The reply at hand never came whole.
+    fn hear_what_was_shown(&mut self) {
+        let shown = std::mem::take(&mut self.shown);
+        let ends = self.call.checked_sub(1).and_then(|place| self.facts.said_at.get(place)).into_iter().flatten();
+        let labels = labels_of(self.facts, self.call).into_iter().flatten();
+        self.heard.extend(labels.zip(ends).filter(|(_, end)| **end <= shown).map(|(label, _)| label));
+    }
+
+    fn end(mut self) -> Vec<&'f Label> {
+        self.hear_what_was_shown();
+        self.heard
+    }
 }
 
 /// The labels of the `call`th model call, counted from 1.
@@ -206,15 +252,11 @@ fn labels_of(facts: &TurnFacts, call: usize) -> Option<&Vec<Label>> {
 pub fn measure(facts: &TurnFacts, earlier: &[Tally]) -> Measures {
     let mut measures = Measures { turns: 1, virtual_ms: facts.elapsed_ms, ..Measures::default() };
     let mut known = Known { earlier: earlier.to_vec(), ..Known::default() };
-    let mut said: Vec<&Label> = Vec::new();
-    let (mut call, mut closing, mut corrected) = (0, None, false);
+    let mut listener = Listener::new(facts);
+    let mut corrected = false;
     for event in &facts.events {
+        listener.take(event);
         match event {
-            Event::Asked { .. } => call += 1,
-            Event::Replied { .. } => {
-                closing = labels_of(facts, call);
-                said.extend(closing.into_iter().flatten());
-            }
             Event::Settled { key, act, section, fate, .. } => {
                 let changes = changes_of(facts, *key);
                 count_unauthorised(&mut measures, facts, &changes, corrected);
@@ -223,12 +265,13 @@ pub fn measure(facts: &TurnFacts, earlier: &[Tally]) -> Measures {
             Event::Corrected { objection, .. } => {
                 corrected = true;
                 measures.corrections += 1;
-                count_alarm(&mut measures, &known, &said, closing, matches!(objection.about, About::Unfinished { .. }));
+                count_alarm(&mut measures, &known, &listener.heard, listener.closing, matches!(objection.about, About::Unfinished { .. }));
             }
             _ => {}
         }
     }
-    count_ending(&mut measures, facts, &known, &said, closing);
+    let closing = listener.closing;
+    count_ending(&mut measures, facts, &known, &listener.end(), closing);
     measures
 }
 

@@ -17,6 +17,9 @@ pub struct TurnFacts {
     pub events: Vec<Event>,
     /// The labels of each reply that was sent, in order of the model calls.
     pub said: Vec<Vec<Label>>,
+    /// For each of those labels, after how many bytes of the reply's text it is said whole: of a reply that was cut off, a label counts that
+    /// the user was shown whole. Where a label has none, it is said by a whole reply alone.
+    pub said_at: Vec<Vec<usize>>,
     /// What each call changed.
     pub by_call: Vec<(CallKey, Vec<DbChange>)>,
     /// Whether every change was audited in its own transaction.

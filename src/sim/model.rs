@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::time::Duration;
 
 use crate::oracle::claims::Label;
 use crate::turn::message::Message;
@@ -17,6 +18,9 @@ use crate::wire::strict::{Checker, Endpoint};
 
 use super::actor::Scene;
 use super::choices::{Choices, Stream};
+use super::faults::Faults;
+use super::faults::provider::{self, Answer};
+use super::faults::stream::{self, Delivery};
 use super::moves::{MOVES, Move};
 use super::reply::Scripted;
 use super::scenario::{ScriptReply, Then};
@@ -60,6 +64,8 @@ pub struct SimModel {
     pub calls: u32,
     /// Labels of each reply of this turn that was sent.
     pub said: Vec<Vec<Label>>,
+    /// For each of those labels, after how many bytes of the reply's text it is said whole.
+    pub said_at: Vec<Vec<usize>>,
     /// What earlier turns truly did.
     pub done_before: Vec<(crate::turn::draft::Act, String, u32)>,
     /// A row of another user.
@@ -70,19 +76,22 @@ pub struct SimModel {
     encoders: [(Checker, Encoder); 2],
     chunking: u32,
     number: u32,
+    faults: Faults,
+    /// The last reply was broken on its way; how many messages its request had.
+    broken: Option<usize>,
 }
 
 /// A reply on its way: provider bytes in chunks, decoded as they are asked for.
 #[derive(Debug)]
 pub struct SimStream {
-    chunks: VecDeque<Vec<u8>>,
+    chunks: VecDeque<Delivery>,
     decoder: Decoder,
     ready: VecDeque<Chunk>,
 }
 
 impl SimModel {
     /// For one run.
-    pub fn new(dialect: Dialect, stage: Rc<RefCell<Stage>>, choices: Rc<RefCell<Choices>>, foreign: (String, i64)) -> Self {
+    pub fn new(dialect: Dialect, stage: Rc<RefCell<Stage>>, choices: Rc<RefCell<Choices>>, faults: Faults, foreign: (String, i64)) -> Self {
         let chunking = choices.borrow_mut().below(Stream::Order, 8);
         Self {
             stage,
@@ -90,6 +99,7 @@ impl SimModel {
             mind: Mind::Move(&MOVES[0]),
             calls: 0,
             said: Vec::new(),
+            said_at: Vec::new(),
             done_before: Vec::new(),
             foreign,
             requests: Vec::new(),
@@ -97,6 +107,8 @@ impl SimModel {
             encoders: encoders(),
             chunking,
             number: 0,
+            faults,
+            broken: None,
         }
     }
 
@@ -105,6 +117,8 @@ impl SimModel {
         self.mind = mind;
         self.calls = 0;
         self.said.clear();
+        self.said_at.clear();
+        self.broken = None;
         self.requests.clear();
     }
 
@@ -130,6 +144,19 @@ impl SimModel {
         }
         self.requests.push(request);
         refusal
+    }
+
+    /// Keeps what a model call says, for the oracle: one entry a call.
+    fn note(&mut self, labels: Vec<Label>, said_at: Vec<usize>) {
+        self.said.push(labels);
+        self.said_at.push(said_at);
+    }
+
+    /// The provider answers with no stream at all.
+    async fn fail(&mut self, answer: &Answer) -> ModelFault {
+        self.note(Vec::new(), Vec::new());
+        tokio::time::sleep(answer.after()).await;
+        answer.as_fault(self.dialect, &self.faults)
     }
 
     fn decide(&mut self, prompt: &Prompt<'_>) -> Decision {
@@ -182,27 +209,42 @@ impl Model for SimModel {
         if let Some((status, body)) = self.receive(&prompt) {
             return Err(classify(status, &body, None));
         }
+        if let Some(answer) = provider::answer(&self.faults) {
+            return Err(self.fail(answer).await);
+        }
+        // A reply that was lost on its way was never given: the model gives it again.
+        if self.broken.take() == Some(prompt.messages.len()) {
+            self.calls -= 1;
+        }
         let decision = self.decide(&prompt);
         self.calls += 1;
         self.number += 1;
         if let Some(status) = decision.status {
-            self.said.push(Vec::new());
+            self.note(Vec::new(), Vec::new());
             return Err(classify(status, &error_body(self.dialect, "api_error", "scripted"), None));
         }
         let input = prompt.messages.len() as u64 * 60;
         let scripted = decision.scripted.begin_on_new_line(self.calls > 1).done(self.number, input);
-        self.said.push(scripted.labels);
-        let mut bytes: Vec<Vec<u8>> = speak(self.dialect, &scripted.reply, 24 + self.chunking as usize * 8);
+        self.note(scripted.labels, scripted.said_at);
+        let mut frames: Vec<Vec<u8>> = speak(self.dialect, &scripted.reply, 24 + self.chunking as usize * 8);
         if decision.one_index && self.dialect == Dialect::OpenaiChat {
-            bytes.iter_mut().for_each(put_under_index_zero);
+            frames.iter_mut().for_each(put_under_index_zero);
         }
         if let Some(most) = decision.cut_at {
-            let mut whole = bytes.concat();
+            let mut whole = frames.concat();
             whole.truncate(most);
-            bytes = vec![whole];
+            frames = vec![whole];
         }
-        let chunks = if self.chunking < 2 { recut(bytes, &mut self.choices.borrow_mut()) } else { vec![bytes.concat()] };
-        Ok(SimStream { chunks: chunks.into(), decoder: Decoder::new(self.dialect), ready: VecDeque::new() })
+        let delivered = stream::send(&self.faults, self.dialect, &frames, self.draw_chunk());
+        self.broken = delivered.broken.then_some(prompt.messages.len());
+        Ok(SimStream { chunks: delivered.chunks.into(), decoder: Decoder::new(self.dialect), ready: VecDeque::new() })
+    }
+}
+
+impl SimModel {
+    /// All in one chunk; or chunks of one size, which fall inside characters and escapes.
+    fn draw_chunk(&self) -> usize {
+        if self.chunking < 2 { 3 + self.choices.borrow_mut().below(Stream::Order, 61) as usize } else { usize::MAX }
     }
 }
 
@@ -213,12 +255,6 @@ fn put_under_index_zero(frame: &mut Vec<u8>) {
     *frame = renumbered.into_bytes();
 }
 
-/// The same bytes in chunks of one size, which falls inside characters and escapes.
-fn recut(frames: Vec<Vec<u8>>, choices: &mut Choices) -> Vec<Vec<u8>> {
-    let size = 3 + choices.below(Stream::Order, 61) as usize;
-    frames.concat().chunks(size).map(<[u8]>::to_vec).collect()
-}
-
 impl ReplyStream for SimStream {
     async fn next(&mut self) -> Result<Chunk, ModelFault> {
         loop {
@@ -226,7 +262,12 @@ impl ReplyStream for SimStream {
                 return Ok(chunk);
             }
             let chunks = match self.chunks.pop_front() {
-                Some(bytes) => self.decoder.feed(&bytes)?,
+                Some((wait, bytes)) => {
+                    if wait > Duration::ZERO {
+                        tokio::time::sleep(wait).await;
+                    }
+                    self.decoder.feed(&bytes)?
+                }
                 None => self.decoder.end()?,
             };
             self.ready.extend(chunks);

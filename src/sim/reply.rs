@@ -14,6 +14,8 @@ pub struct Scripted {
     pub reply: Reply,
     /// What its text says.
     pub labels: Vec<Label>,
+    /// For each label: after how many bytes of the text it is said whole.
+    pub said_at: Vec<usize>,
     calls: u32,
 }
 
@@ -40,6 +42,8 @@ impl Scripted {
             }
             _ => self.reply.blocks.push(Block::text(text)),
         }
+        let end = self.text_bytes();
+        self.said_at.extend(labels.iter().map(|_| end));
         self.labels.extend(labels);
         self
     }
@@ -81,8 +85,14 @@ impl Scripted {
             && !text.trim().is_empty()
         {
             text.insert(0, '\n');
+            self.said_at.iter_mut().for_each(|end| *end += 1);
         }
         self
+    }
+
+    fn text_bytes(&self) -> usize {
+        let texts = self.reply.blocks.iter().map(|block| if let Block::Text { text } = block { text.len() } else { 0 });
+        texts.sum()
     }
 
     /// The reply with its natural finish reason, ids of its own and some usage; `number` counts the model calls of the run.

@@ -18,6 +18,7 @@ use crate::guards::completion::Evidence;
 use crate::guards::policy::{Policy, PolicyName};
 use crate::oracle::claims::Label;
 use crate::oracle::invariants::{Judged, judge};
+use crate::oracle::measures::heard;
 use crate::oracle::record::{RunFacts, TurnFacts};
 use crate::turn::bounds::Settings;
 use crate::turn::conversation::Conversation;
@@ -194,7 +195,7 @@ impl<'p> Play<'p> {
             checked,
             world,
             conversation: Conversation::new(SYSTEM),
-            model: SimModel::new(checked.dialect, Rc::clone(&stage), Rc::clone(&choices), foreign),
+            model: SimModel::new(checked.dialect, Rc::clone(&stage), Rc::clone(&choices), faults.clone(), foreign),
             tools: WatchedTools {
                 tools: CvTools::new(world.store.clone(), USER, CONVERSATION),
                 store: world.store.clone(),
@@ -342,6 +343,7 @@ impl<'p> Play<'p> {
         let facts = TurnFacts {
             events: std::mem::take(&mut self.trace.events),
             said: self.model.said.clone(),
+            said_at: self.model.said_at.clone(),
             by_call: std::mem::take(&mut self.tools.by_call),
             audited_in_same_transaction: self.tools.audited,
             violations: self.model.requests.iter().flat_map(|request| request.violations.clone()).collect(),
@@ -409,7 +411,7 @@ impl<'p> Play<'p> {
 
     /// What the person hears, what a recap may tell, and which interesting states were reached.
     fn after_turn(&mut self, facts: &TurnFacts) {
-        let labels: Vec<Label> = facts.said.iter().flatten().cloned().collect();
+        let labels: Vec<Label> = heard(facts).into_iter().cloned().collect();
         person::listen(&mut self.stage.borrow_mut(), labels);
         for change in facts.changes() {
             let done = &mut self.model.done_before;

@@ -134,7 +134,7 @@ fn a_reply_that_nobody_asked_for_has_no_labels() {
     story.turn().says(vec![says_created("skills", 1)]).accepted().ends();
     let facts = &mut story.run.turns[0];
     facts.events.retain(|event| !matches!(event, Event::Asked { .. }));
-    assert_eq!(heard(facts), Vec::<&Vec<Label>>::new());
+    assert_eq!(heard(facts), Vec::<&Label>::new());
     assert_eq!(broken(&story.run).into_iter().collect::<Vec<_>>(), ["I1"]);
 }
 

@@ -6,6 +6,8 @@
 //! What this room must not know: what the loop makes of it. A fault acts beneath or around a port, never inside the loop.
 
 pub mod points;
+pub mod provider;
+pub mod stream;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -66,7 +68,9 @@ pub struct Fault {
 
 /// All kinds of fault, class by class.
 pub fn catalogue() -> impl Iterator<Item = &'static Fault> {
-    points::FAULTS.iter()
+    let answers = provider::ANSWERS.iter().map(|answer| &answer.fault);
+    let streams = stream::STREAM.iter().map(|entry| &entry.fault);
+    answers.chain(streams).chain(points::FAULTS)
 }
 
 /// Reads what a command line or a plan names: faults, classes, `all`, `none`.
