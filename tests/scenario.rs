@@ -126,6 +126,8 @@ fn played(script: Script) -> Result<Vec<String>, String> {
         settings: script.settings.clone(),
         choices: None,
         script: Some(script),
+        finding: None,
+        file: String::new(),
     };
     let world = World::new().map_err(|error| error.to_string())?;
     let run = run(&plan, &world).map_err(|error| error.to_string())?;

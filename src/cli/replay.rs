@@ -69,6 +69,8 @@ fn plan_of(args: &Args) -> Result<Plan, Failure> {
             settings: Settings::default(),
             choices: None,
             script: None,
+            finding: None,
+            file: String::new(),
         }
     } else {
         let script = super::sim::read(Path::new(&args.what))?;

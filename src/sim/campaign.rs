@@ -61,6 +61,8 @@ impl Campaign {
             settings: crate::turn::bounds::Settings::default(),
             choices: None,
             script: None,
+            finding: None,
+            file: String::new(),
         }
     }
 

@@ -1,7 +1,9 @@
 //! Every decision that an adversary, a person or a fault takes is drawn here, so that one list of numbers is a whole run.
 //!
-//! Drivers: *random* (from the seed, through named streams, so that a new draw in one stream does not shift the others) and *replay* (a
-//! recorded list). An exhausted list answers 0, the mildest choice everywhere.
+//! Drivers: *random* (from the seed, through named streams, so that a new draw in one stream does not shift the others), *replay* (a
+//! recorded list), *exhaustive* (every list, [`Odometer`]) and *shrink* (an edited list). The last three read a list: where it is exhausted,
+//! it answers 0, the mildest choice everywhere; a value that is out of range counts as the highest that is open. Whoever takes a list for a
+//! record asks afterwards whether it fitted ([`Choices::misfit`]); whoever edited it does not.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -26,6 +28,19 @@ pub enum Stream {
 pub struct Choices {
     driver: Driver,
     drawn: Vec<u32>,
+    bounds: Vec<u32>,
+    misfit: Option<Misfit>,
+}
+
+/// A value of a list that was higher than the choices that were open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// Its place in the list, counted from 0.
+    pub at: usize,
+    /// The value.
+    pub value: u32,
+    /// How many choices were open.
+    pub below: u32,
 }
 
 #[derive(Debug)]
@@ -42,25 +57,30 @@ impl Choices {
             rng.set_stream(number);
             rng
         };
-        Self { driver: Driver::Random(Box::new([stream(1), stream(2), stream(3), stream(4), stream(5)])), drawn: Vec::new() }
+        Self { driver: Driver::Random(Box::new([stream(1), stream(2), stream(3), stream(4), stream(5)])), ..Self::replay(Vec::new()) }
     }
 
-    /// From a recorded list.
+    /// From a list: recorded, edited, or the next of an odometer.
     pub fn replay(list: Vec<u32>) -> Self {
-        Self { driver: Driver::Replay { list, at: 0 }, drawn: Vec::new() }
+        Self { driver: Driver::Replay { list, at: 0 }, drawn: Vec::new(), bounds: Vec::new(), misfit: None }
     }
 
     /// A number below `below` (which must not be 0).
     pub fn below(&mut self, stream: Stream, below: u32) -> u32 {
+        let below = below.max(1);
         let drawn = match &mut self.driver {
-            Driver::Random(streams) => streams[stream as usize].random_range(0..below.max(1)),
+            Driver::Random(streams) => streams[stream as usize].random_range(0..below),
             Driver::Replay { list, at } => {
                 let value = list.get(*at).copied().unwrap_or(0);
+                if value >= below && self.misfit.is_none() {
+                    self.misfit = Some(Misfit { at: *at, value, below });
+                }
                 *at += 1;
-                value % below.max(1)
+                value.min(below - 1)
             }
         };
         self.drawn.push(drawn);
+        self.bounds.push(below);
         drawn
     }
 
@@ -106,6 +126,46 @@ impl Choices {
     /// All that was drawn, in order.
     pub fn drawn(&self) -> &[u32] {
         &self.drawn
+    }
+
+    /// How many choices were open at each draw, in the same order.
+    pub fn bounds(&self) -> &[u32] {
+        &self.bounds
+    }
+
+    /// The first value of the list that did not fit.
+    pub fn misfit(&self) -> Option<Misfit> {
+        self.misfit
+    }
+}
+
+/// Every list of choices up to a length, each once: the last place that can still rise rises, and what was behind it is forgotten. What
+/// lies beyond the length is mildest.
+#[derive(Clone, Debug)]
+pub struct Odometer {
+    depth: usize,
+    next: Option<Vec<u32>>,
+}
+
+impl Odometer {
+    /// Over the first `depth` draws. The first list is empty: the mildest run.
+    pub fn new(depth: usize) -> Self {
+        Self { depth, next: Some(Vec::new()) }
+    }
+
+    /// The list to run now; `None` when all have been.
+    pub fn list(&self) -> Option<&[u32]> {
+        self.next.as_deref()
+    }
+
+    /// Takes what the list drew, and goes on to the next.
+    pub fn advance(&mut self, drawn: &[u32], bounds: &[u32]) {
+        let reached = self.depth.min(drawn.len()).min(bounds.len());
+        self.next = (0..reached).rev().find(|at| drawn[*at] + 1 < bounds[*at]).map(|at| {
+            let mut list = drawn[..=at].to_vec();
+            list[at] += 1;
+            list
+        });
     }
 }
 

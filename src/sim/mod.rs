@@ -20,6 +20,7 @@ pub mod reach;
 pub mod reply;
 pub mod run;
 pub mod scenario;
+pub mod shrink;
 pub mod speech;
 pub mod stage;
 pub mod world;

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::oracle::record::Finding;
 use crate::turn::bounds::Settings;
 
-use super::scenario::Script;
+use super::run::Run;
+use super::scenario::{ScenarioError, Script};
 
 /// The version of the plan format that this build reads and writes.
 pub const VERSION: u32 = 1;
@@ -41,6 +43,12 @@ pub struct Plan {
     /// What the person and the model do, where it is written down and not drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<Script>,
+    /// What it was kept for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<Finding>,
+    /// The file that it was read from, as the user named it; not a part of the format.
+    #[serde(skip)]
+    pub file: String,
 }
 
 impl Plan {
@@ -58,11 +66,16 @@ impl Plan {
             settings: script.settings.clone(),
             choices: None,
             script: Some(script.clone()),
+            finding: None,
+            file: String::new(),
         }
     }
 
     /// The command that replays this run.
     pub fn replay_command(&self) -> String {
+        if !self.file.is_empty() {
+            return format!("unbacked replay {}", self.file);
+        }
         if let Some(script) = &self.script {
             return format!("unbacked replay {} --policy {} --dialect {}", script.file, self.policy, self.dialect);
         }
@@ -79,6 +92,56 @@ impl Plan {
         }
         command
     }
+}
+
+/// Reads a plan file.
+///
+/// # Errors
+/// Where the text is no plan of this version.
+pub fn parse(file: &str, text: &str) -> Result<Plan, ScenarioError> {
+    #[derive(Deserialize)]
+    struct OfVersion {
+        version: u32,
+    }
+    let broken = |error: &serde_json::Error| {
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+        let nearest = super::scenario::nearest_key(&message);
+        let place = (error.line() > 0).then(|| (error.line(), error.column()));
+        ScenarioError { file: file.to_owned(), place, message, nearest }
+    };
+    // The version first: what a newer one holds is not for this build to judge.
+    let of: OfVersion = serde_json::from_str(text).map_err(|error| broken(&error))?;
+    if of.version != VERSION {
+        let message =
+            format!("it is a plan of version {}, and this `unbacked` reads version {VERSION}: use the one that wrote it", of.version);
+        return Err(ScenarioError { file: file.to_owned(), place: None, message, nearest: None });
+    }
+    let mut plan: Plan = serde_json::from_str(text).map_err(|error| broken(&error))?;
+    file.clone_into(&mut plan.file);
+    Ok(plan)
+}
+
+/// The text of a plan file: one field a line, and the choices on one.
+pub fn write(plan: &Plan) -> String {
+    let mut fields = serde_json::to_value(plan).unwrap_or_default();
+    let choices = fields.as_object_mut().and_then(|fields| fields.remove("choices"));
+    let text = serde_json::to_string_pretty(&fields).unwrap_or_default();
+    let Some(choices) = choices else { return format!("{text}\n") };
+    let body = text.trim_end_matches('}').trim_end();
+    format!("{body},\n  \"choices\": {choices}\n}}\n")
+}
+
+/// Why a plan's recorded choices are not those of this run, with the place and the mend.
+pub fn misfit(plan: &Plan, run: &Run) -> Option<ScenarioError> {
+    let misfit = run.misfit?;
+    let message = format!(
+        "choices[{}] is {}, and only 0 to {} are open there; record the plan anew, or lower the value",
+        misfit.at,
+        misfit.value,
+        misfit.below - 1
+    );
+    Some(ScenarioError { file: plan.file.clone(), place: None, message, nearest: None })
 }
 
 fn ledger() -> String {

@@ -29,7 +29,7 @@ use crate::turn::machine::Machine;
 use crate::turn::ports::ToolSpec;
 use crate::wire::Dialect;
 
-use super::choices::{Choices, Stream};
+use super::choices::{Choices, Misfit, Stream};
 use super::faults::points::{At, Points};
 use super::faults::{self, Fault, Faults, Strike};
 use super::judge::JudgeKind;
@@ -62,6 +62,10 @@ pub struct Run {
     pub turns: Vec<TurnFacts>,
     /// All decisions that were taken.
     pub choices: Vec<u32>,
+    /// How many choices were open at each decision.
+    pub bounds: Vec<u32>,
+    /// The first recorded choice that did not fit.
+    pub misfit: Option<Misfit>,
     /// The move of each turn.
     pub moves: Vec<&'static str>,
 }
@@ -458,8 +462,9 @@ impl<'p> Play<'p> {
             judged.findings.extend(super::expect::unmet(script, &facts, &judged.measures, &self.world.store));
         }
         let outcome = outcome_of(checked, &facts, judged, &self.trace, reach, wish_met, self.on_at_start);
-        let choices = self.choices.borrow().drawn().to_vec();
-        Ok(Run { outcome, turns: facts.turns, choices, moves: self.moves })
+        let drawn = self.choices.borrow();
+        let (choices, bounds, misfit) = (drawn.drawn().to_vec(), drawn.bounds().to_vec(), drawn.misfit());
+        Ok(Run { outcome, turns: facts.turns, choices, bounds, misfit, moves: self.moves })
     }
 
     /// A standing wish that is not there, and that the user was never told had failed.

@@ -320,7 +320,7 @@ fn locate(file: &str, text: &str, error: &toml::de::Error) -> ScenarioError {
 }
 
 /// From "unknown field `x`, expected one of `a`, `b`": the one nearest to `x`.
-fn nearest_key(message: &str) -> Option<String> {
+pub(super) fn nearest_key(message: &str) -> Option<String> {
     let mut words = message.split('`').skip(1).step_by(2);
     if !message.contains("unknown") {
         return None;
