@@ -54,7 +54,7 @@ fn named(name: &str) -> &'static StreamFault {
 
 /// The nth draw is the nth of these, then 0.
 fn drawing(list: &[u32]) -> impl FnMut(u32) -> u32 {
-    let mut list = list.to_vec().into_iter();
+    let mut list = list.iter().copied();
     move |below| list.next().unwrap_or(0) % below.max(1)
 }
 
