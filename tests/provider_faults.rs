@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
-use unbacked::sim::campaign::Campaign;
+use unbacked::sim::campaign::{Campaign, Check, Part};
 use unbacked::sim::faults::Class;
 use unbacked::sim::faults::catalogue;
 use unbacked::sim::faults::stream::{STREAM, Sent, StreamFault};
@@ -215,6 +215,8 @@ fn a_campaign_with_the_faults_of_the_provider_has_no_finding_and_reaches_each() 
         evidence: "ledger".into(),
         faults: vec!["provider".into()],
         jobs: 2,
+        part: Part::default(),
+        check: Check::Sample,
     };
     let mut reach: BTreeMap<String, u64> = BTreeMap::new();
     let done = campaign.execute(&AtomicBool::new(false), &mut |outcome| {

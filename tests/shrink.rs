@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use unbacked::sim::campaign::Campaign;
+use unbacked::sim::campaign::{Campaign, Check, Part};
 use unbacked::sim::choices::{Choices, Misfit, Odometer, Stream};
 use unbacked::sim::plan::{self, Plan};
 use unbacked::sim::run::run;
@@ -21,6 +21,8 @@ fn lying(seed: u64) -> Plan {
         evidence: "ledger".into(),
         faults: Vec::new(),
         jobs: 1,
+        part: Part::default(),
+        check: Check::Sample,
     };
     campaign.plan(0)
 }

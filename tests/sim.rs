@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use unbacked::sim::campaign::Campaign;
+use unbacked::sim::campaign::{Campaign, Check, NONDETERMINISM, Part, difference};
 use unbacked::sim::outcome::Outcome;
 use unbacked::sim::run::run;
 use unbacked::sim::world::World;
@@ -19,6 +19,8 @@ fn campaign(policy: &str, persona: &[&str], runs: u64) -> Campaign {
         evidence: "ledger".into(),
         faults: Vec::new(),
         jobs: 2,
+        part: Part::default(),
+        check: Check::Sample,
     }
 }
 

@@ -1,6 +1,8 @@
 //! The command line: one file a command, no logic. It knows all rooms; nothing knows it.
 
+mod lines;
 mod list;
+mod merge;
 mod progress;
 mod replay;
 mod sim;
@@ -23,10 +25,11 @@ const EXAMPLES: &str = "Examples:
   unbacked sim --policy none --runs 1000        what ships without a guard
   unbacked sim sims/cases/*.toml                the faults of the field, as scenarios
   unbacked replay 123 --persona fabulist        one run, told step by step
+  unbacked merge part1.jsonl part2.jsonl        shards joined into one report
   unbacked list personas                        what there is
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or unreadable input, 3 environment, 4 internal fault,
-(5 and 6 are kept for nondeterminism and for a tester that is not to be trusted).";
+5 nondeterminism (6 is kept for a tester that is not to be trusted).";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -34,6 +37,8 @@ enum Command {
     Sim(sim::Args),
     /// One run, told step by step.
     Replay(replay::Args),
+    /// Joins the results of shards into one report.
+    Merge(merge::Args),
     /// Personas, moves, policies, invariants and wire rules, with a line each.
     List(list::Args),
 }
@@ -62,6 +67,7 @@ impl Failure {
 enum Found {
     Clean = 0,
     Findings = 1,
+    Nondeterminism = 5,
 }
 
 /// Runs the command line.
@@ -70,6 +76,7 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Sim(args) => sim::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::List(args) => list::run(&args),
     };
     let (code, message) = match done {

@@ -1,21 +1,21 @@
 //! `sim`: a campaign, or named scenario files.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use unbacked::report::summary::{Kept, Summary};
 use unbacked::report::{story, terminal};
-use unbacked::sim::campaign::Campaign;
-use unbacked::sim::outcome::Outcome;
+use unbacked::sim::campaign::{Campaign, Check, NONDETERMINISM, Part};
 use unbacked::sim::plan::Plan;
 use unbacked::sim::scenario::{self, Script};
 use unbacked::sim::world::World;
 use unbacked::wire::Dialect;
 
+use super::lines::{self, Lines};
 use super::{Failure, Found, progress};
 
 /// Runs a campaign, or the named scenario files.
@@ -23,9 +23,13 @@ use super::{Failure, Found, progress};
 #[command(after_help = "Examples:
   unbacked sim --runs 10000 --seed 1 --json out.jsonl
   unbacked sim --policy none --persona fabulist,stubborn
+  unbacked sim --time 10m --runs 1000000 --json out.jsonl
+  unbacked sim --resume out.jsonl
+  unbacked sim --shard 1/3 --json part1.jsonl
   unbacked sim sims/cases/*.toml
 
-Exit code 0: no finding. 1: findings, each with its story and the command that replays it.")]
+Exit code 0: no finding. 1: findings, each with its story and the command that replays it. 5: a run that was
+made twice came out differently.")]
 pub struct Args {
     /// Scenario files (TOML); without any, a campaign is run.
     files: Vec<PathBuf>,
@@ -59,12 +63,42 @@ pub struct Args {
     /// Writes one JSON line a run to this file (`-` for standard output).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Goes on where the JSON lines in this file stop, and adds to it. All other flags must be as they were.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    resume: Option<PathBuf>,
+    /// Runs a fixed part of the campaign, such as 1/3; `merge` joins the parts.
+    #[arg(long, value_name = "I/N", value_parser = part)]
+    shard: Option<Part>,
+    /// Ends after this time: 30s, 10m, 2h. `--resume` goes on.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    time: Option<Duration>,
+    /// Makes every run twice, and not one in a hundred only.
+    #[arg(long)]
+    check_determinism: bool,
     /// Says nothing but findings.
     #[arg(long, short)]
     quiet: bool,
 }
 
+fn part(text: &str) -> Result<Part, String> {
+    let numbers = text.split_once('/').and_then(|(part, of)| Some((part.parse::<u64>().ok()?, of.parse::<u64>().ok()?)));
+    match numbers {
+        Some((part, shards)) if (1..=shards).contains(&part) => Ok(Part { shard: part - 1, shards, made: 0 }),
+        _ => Err("a part is written as 1/3, 2/3, 3/3".into()),
+    }
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let units = [("s", 1), ("m", 60), ("h", 3600)];
+    let read = |(unit, seconds): (&str, u64)| text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(seconds);
+    let seconds = units.into_iter().find_map(read).filter(|seconds| *seconds > 0);
+    seconds.map(Duration::from_secs).ok_or_else(|| "a time is written as 30s, 10m or 2h".into())
+}
+
 pub fn run(args: &Args) -> Result<Found, Failure> {
+    if !args.files.is_empty() && (args.resume.is_some() || args.shard.is_some() || args.time.is_some()) {
+        return Err(Failure::Usage("--resume, --shard and --time are for campaigns; scenario files are all run, each time".into()));
+    }
     if !args.files.is_empty() {
         return scenarios(args);
     }
@@ -74,7 +108,7 @@ pub fn run(args: &Args) -> Result<Found, Failure> {
 fn campaign(args: &Args) -> Result<Found, Failure> {
     let policies = if args.policy.is_empty() { vec!["full".to_owned()] } else { args.policy.clone() };
     let runs = args.runs.saturating_mul(policies.len() as u64);
-    let campaign = Campaign {
+    let mut campaign = Campaign {
         seed: args.seed,
         runs,
         policies,
@@ -84,18 +118,27 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
         evidence: args.evidence.clone(),
         faults: args.faults.clone(),
         jobs: jobs(args),
+        part: args.shard.unwrap_or_default(),
+        check: if args.check_determinism { Check::All } else { Check::Sample },
     };
     check_names(&campaign)?;
     let stop = stop_on_interrupt()?;
-    let mut lines = Lines::open(args.json.as_deref())?;
     let mut summary = Summary::new();
-    let bar = progress::bar(runs, args.quiet);
+    let mut lines = match &args.resume {
+        Some(file) => resume(file, &mut campaign, &mut summary)?,
+        None => Lines::open(args.json.as_deref())?,
+    };
+    let of = campaign.part.size(runs);
+    let end = args.time.and_then(|time| Instant::now().checked_add(time));
+    let bar = progress::bar(of, args.quiet);
+    bar.set_position(campaign.part.made);
     let mut broken = None;
     let done = campaign.execute(&stop, &mut |outcome| {
         bar.inc(1);
         summary.add(&outcome);
         match lines.put(&outcome) {
-            Ok(()) => ControlFlow::Continue(()),
+            Ok(()) if end.is_none_or(|end| Instant::now() < end) => ControlFlow::Continue(()),
+            Ok(()) => ControlFlow::Break(()),
             Err(failure) => {
                 broken = Some(failure);
                 ControlFlow::Break(())
@@ -108,15 +151,44 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
     }
     done.map_err(Failure::Internal)?;
     lines.close()?;
-    if stop.load(Ordering::Relaxed) {
-        say(&format!("Interrupted after {} of {runs} runs.\n", summary.runs()))?;
+    if summary.runs() < of {
+        let why = if stop.load(Ordering::Relaxed) { "Interrupted" } else { "Time is up" };
+        told(&format!("{why} after {} of {of} runs.\n", summary.runs()), lines.on_stdout)?;
     }
     tell(&mut summary, |_| campaign.plan(0))?;
     report(&mut summary, args.quiet, lines.on_stdout)
 }
 
+/// Takes in what was run before.
+fn resume(file: &Path, campaign: &mut Campaign, summary: &mut Summary) -> Result<Lines, Failure> {
+    let before = lines::read(file)?;
+    let name = super::printable(&file.display().to_string());
+    for (place, outcome) in (0..).zip(&before.outcomes) {
+        let expected = campaign.part.number(place);
+        let origin = outcome.origin.as_ref().filter(|origin| origin.campaign == campaign.id() && origin.of == campaign.runs);
+        match origin {
+            None => {
+                return Err(Failure::Usage(format!(
+                    "{name}:{}: this run is of another campaign. Give the flags that the file was made with (--seed, --runs, --policy …)",
+                    place + 1
+                )));
+            }
+            Some(origin) if origin.run != expected => {
+                return Err(Failure::Usage(format!(
+                    "{name}:{}: this is run {}, where run {expected} should be. Give the --shard that the file was made with",
+                    place + 1,
+                    origin.run
+                )));
+            }
+            Some(_) => summary.add(outcome),
+        }
+    }
+    campaign.part.made = before.outcomes.len() as u64;
+    Lines::go_on(file, before.whole_bytes)
+}
+
 /// The findings that are reported are run once more, and their turns told.
-fn tell(summary: &mut Summary, plan_of: impl Fn(&Kept) -> Plan) -> Result<(), Failure> {
+pub(super) fn tell(summary: &mut Summary, plan_of: impl Fn(&Kept) -> Plan) -> Result<(), Failure> {
     let world = World::new().map_err(Failure::Environment)?;
     for kept in summary.told(terminal::TOLD) {
         let mut plan = plan_of(kept);
@@ -205,37 +277,13 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// JSON lines, one a run.
-struct Lines {
-    out: Option<BufWriter<Box<dyn Write>>>,
-    on_stdout: bool,
-}
-
-impl Lines {
-    fn open(path: Option<&Path>) -> Result<Self, Failure> {
-        let Some(path) = path else { return Ok(Self { out: None, on_stdout: false }) };
-        let on_stdout = path == Path::new("-");
-        let out: Box<dyn Write> = if on_stdout {
-            Box::new(io::stdout())
-        } else {
-            let file = File::create(path).map_err(|error| {
-                Failure::Environment(format!("cannot write {}: {error}. Name a file in a folder that you can write to", path.display()))
-            })?;
-            Box::new(file)
-        };
-        Ok(Self { out: Some(BufWriter::new(out)), on_stdout })
+/// Where standard output holds the JSON lines, all else goes to standard error.
+fn told(text: &str, stdout_is_taken: bool) -> Result<(), Failure> {
+    if stdout_is_taken {
+        anstream::eprint!("{text}");
+        return Ok(());
     }
-
-    fn put(&mut self, outcome: &Outcome) -> Result<(), Failure> {
-        let Some(out) = &mut self.out else { return Ok(()) };
-        let line = serde_json::to_string(outcome).map_err(|error| Failure::Internal(error.to_string()))?;
-        writeln!(out, "{line}").map_err(|error| Failure::of_output(&error, "the JSON lines"))
-    }
-
-    fn close(&mut self) -> Result<(), Failure> {
-        let Some(out) = &mut self.out else { return Ok(()) };
-        out.flush().map_err(|error| Failure::of_output(&error, "the JSON lines"))
-    }
+    say(text)
 }
 
 fn say(text: &str) -> Result<(), Failure> {
@@ -243,13 +291,15 @@ fn say(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::of_output(&error, "the summary"))
 }
 
-fn report(summary: &mut Summary, quiet: bool, stdout_is_taken: bool) -> Result<Found, Failure> {
-    let found = if summary.findings() == 0 { Found::Clean } else { Found::Findings };
-    let text = if quiet { terminal::findings(summary) } else { terminal::summary(summary) };
-    if stdout_is_taken {
-        anstream::eprint!("{text}");
+pub(super) fn report(summary: &mut Summary, quiet: bool, stdout_is_taken: bool) -> Result<Found, Failure> {
+    let found = if summary.by_invariant.contains_key(NONDETERMINISM) {
+        Found::Nondeterminism
+    } else if summary.findings() > 0 {
+        Found::Findings
     } else {
-        say(&text)?;
-    }
+        Found::Clean
+    };
+    let text = if quiet { terminal::findings(summary) } else { terminal::summary(summary) };
+    told(&text, stdout_is_taken)?;
     Ok(found)
 }

@@ -23,7 +23,7 @@ pub struct Summary {
     /// Interesting states that were reached.
     pub reach: BTreeMap<String, u64>,
     /// How often each invariant was judged on a case that could have broken it.
-    pub premises: BTreeMap<&'static str, u64>,
+    pub premises: BTreeMap<String, u64>,
 }
 
 /// A finding, with what its run was.
@@ -91,7 +91,7 @@ impl Summary {
             *self.reach.entry(mark.clone()).or_default() += count;
         }
         for (invariant, count) in &outcome.premises {
-            *self.premises.entry(invariant).or_default() += count;
+            *self.premises.entry(invariant.clone()).or_default() += count;
         }
     }
 

@@ -5,14 +5,56 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use crate::turn::event::Event;
 use crate::wire::Dialect;
 
 use super::choices::seed_of;
-use super::outcome::Outcome;
+use super::outcome::{Found, Origin, Outcome};
 use super::persona::PERSONAS;
 use super::plan::{self, Plan};
-use super::run::run;
+use super::run::{Run, run};
 use super::world::World;
+
+/// A fixed part of a campaign: every `shards`th run, but the first ones that are already there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which part, counted from 0.
+    pub shard: u64,
+    /// How many parts there are.
+    pub shards: u64,
+    /// How many runs of the part have been made before.
+    pub made: u64,
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Self { shard: 0, shards: 1, made: 0 }
+    }
+}
+
+impl Part {
+    /// The number, in the whole campaign, of the `place`th run of the part, counted from 0.
+    pub fn number(&self, place: u64) -> u64 {
+        place.saturating_mul(self.shards).saturating_add(self.shard)
+    }
+
+    /// How many of so many runs it has, those made before among them.
+    pub fn size(&self, runs: u64) -> u64 {
+        runs.saturating_sub(self.shard).div_ceil(self.shards)
+    }
+}
+
+/// Which runs are made twice, to see whether they come out the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// One in a hundred.
+    Sample,
+    /// All.
+    All,
+}
+
+/// What stands in place of an invariant's name where a run came out differently the second time.
+pub const NONDETERMINISM: &str = "nondeterminism";
 
 /// What a campaign is made of. Run number `n` is decided by this and by `n` alone.
 #[derive(Clone, Debug)]
@@ -35,6 +77,10 @@ pub struct Campaign {
     pub faults: Vec<String>,
     /// Worker threads.
     pub jobs: usize,
+    /// The part of it that is run here.
+    pub part: Part,
+    /// Which runs are made twice.
+    pub check: Check,
 }
 
 impl Campaign {
@@ -66,37 +112,70 @@ impl Campaign {
         }
     }
 
+    /// Names what decides the runs, and nothing else.
+    pub fn id(&self) -> String {
+        let deciding = (self.seed, &self.policies, &self.personas, &self.dialects, &self.judge, &self.evidence, &self.faults);
+        blake3::hash(format!("{:?}", deciding).as_bytes()).to_hex()[..16].to_owned()
+    }
+
+    fn one(&self, number: u64, id: &str, world: &World) -> Result<Outcome, String> {
+        let plan = self.plan(number);
+        let first = run(&plan, world)?;
+        let again = match self.check {
+            Check::All => true,
+            Check::Sample => number % 100 == 7,
+        };
+        let difference = if again { difference(&first, &run(&plan, world)?) } else { None };
+        let mut outcome = first.outcome;
+        outcome.findings.extend(difference.map(|(turn, message)| Found {
+            invariant: NONDETERMINISM.into(),
+            turn,
+            message,
+            replay: plan.replay_command(),
+        }));
+        outcome.origin = Some(Origin {
+            campaign: id.to_owned(),
+            run: number,
+            of: self.runs,
+            judge: self.judge.clone(),
+            evidence: self.evidence.clone(),
+            faults: self.faults.clone(),
+        });
+        Ok(outcome)
+    }
+
     /// Runs everything and hands the outcomes over in order. `each` may stop it; `stop` may too, from elsewhere.
     ///
     /// # Errors
     /// The first error of a run, as a sentence for the user.
     pub fn execute(&self, stop: &AtomicBool, each: &mut dyn FnMut(Outcome) -> ControlFlow<()>) -> Result<(), String> {
-        let next = AtomicU64::new(0);
+        let next = AtomicU64::new(self.part.made);
+        let id = self.id();
         let jobs = self.jobs.clamp(1, 256);
         std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel::<(u64, Result<Outcome, String>)>(jobs * 64);
             for _ in 0..jobs {
                 let sender = sender.clone();
-                let next = &next;
+                let (next, id) = (&next, id.as_str());
                 scope.spawn(move || {
                     let world = World::new();
                     loop {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        if number >= self.runs || stop.load(Ordering::Relaxed) {
+                        let place = next.fetch_add(1, Ordering::Relaxed);
+                        if place >= self.part.size(self.runs) || stop.load(Ordering::Relaxed) {
                             return;
                         }
                         let outcome = match &world {
-                            Ok(world) => run(&self.plan(number), world).map(|run| run.outcome),
+                            Ok(world) => self.one(self.part.number(place), id, world),
                             Err(error) => Err(error.clone()),
                         };
-                        if sender.send((number, outcome)).is_err() {
+                        if sender.send((place, outcome)).is_err() {
                             return;
                         }
                     }
                 });
             }
             drop(sender);
-            let done = in_order(&receiver, each);
+            let done = in_order(self.part.made, &receiver, each);
             // Whoever still runs finds the channel closed and ends.
             drop(receiver);
             done
@@ -105,11 +184,15 @@ impl Campaign {
 }
 
 /// Takes results as they come and hands them over in the order of the runs.
-fn in_order(receiver: &Receiver<(u64, Result<Outcome, String>)>, each: &mut dyn FnMut(Outcome) -> ControlFlow<()>) -> Result<(), String> {
+fn in_order(
+    first: u64,
+    receiver: &Receiver<(u64, Result<Outcome, String>)>,
+    each: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
+) -> Result<(), String> {
     let mut early: BTreeMap<u64, Outcome> = BTreeMap::new();
-    let mut expected = 0;
-    for (number, outcome) in receiver {
-        early.insert(number, outcome?);
+    let mut expected = first;
+    for (place, outcome) in receiver {
+        early.insert(place, outcome?);
         while let Some(outcome) = early.remove(&expected) {
             expected += 1;
             if each(outcome).is_break() {
@@ -118,4 +201,17 @@ fn in_order(receiver: &Receiver<(u64, Result<Outcome, String>)>, each: &mut dyn 
         }
     }
     Ok(())
+}
+
+/// Where two runs of one plan part, and how: the turn, and both events of its first step that differs.
+pub fn difference(first: &Run, second: &Run) -> Option<(u32, String)> {
+    for (turn, (one, two)) in (1..).zip(first.turns.iter().zip(&second.turns)) {
+        let steps = one.events.len().max(two.events.len());
+        if let Some(step) = (0..steps).find(|step| one.events.get(*step) != two.events.get(*step)) {
+            let told = |event: Option<&Event>| event.map_or_else(|| "nothing".into(), |event| format!("{event:?}"));
+            let (one, two) = (told(one.events.get(step)), told(two.events.get(step)));
+            return Some((turn, format!("the same plan gave another run: step {} was {one} and then {two}", step + 1)));
+        }
+    }
+    (first.outcome != second.outcome).then(|| (0, "the same plan gave the same steps and another outcome".into()))
 }

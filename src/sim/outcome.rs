@@ -10,11 +10,31 @@ use crate::oracle::record::TurnFacts;
 /// The version of the line.
 pub const VERSION: u32 = 1;
 
+/// Which run of which campaign it was: what `merge` and `--resume` go by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Names the campaign: a hash of all that decides its runs.
+    pub campaign: String,
+    /// Which run, counted from 0.
+    pub run: u64,
+    /// How many runs the whole campaign has.
+    pub of: u64,
+    /// The simulated judge.
+    pub judge: String,
+    /// The completion check's evidence.
+    pub evidence: String,
+    /// The faults that may be on.
+    pub faults: Vec<String>,
+}
+
 /// What a run came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The format's version.
     pub version: u32,
+    /// Where it comes from, for a run of a campaign.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// The run's seed.
     pub seed: u64,
     /// The scenario's id, for a scripted run.
@@ -37,11 +57,9 @@ pub struct Outcome {
     /// The counts.
     pub measures: Measures,
     /// Interesting states that were reached, and how often.
-    #[serde(skip)]
     pub reach: BTreeMap<String, u64>,
     /// How often each invariant was judged on a case that could have broken it.
-    #[serde(skip)]
-    pub premises: BTreeMap<&'static str, u64>,
+    pub premises: BTreeMap<String, u64>,
     /// Whether the loop stopped for the fair phase's wish: `None` where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish_met: Option<bool>,

@@ -509,6 +509,7 @@ fn outcome_of(
     };
     Outcome {
         version: outcome::VERSION,
+        origin: None,
         seed: plan.seed,
         scenario: plan.script.as_ref().map(|script| script.id.clone()),
         policy: plan.policy.clone(),
@@ -520,7 +521,7 @@ fn outcome_of(
         findings: judged.findings.into_iter().map(found).collect(),
         measures: judged.measures,
         reach,
-        premises: judged.premises,
+        premises: judged.premises.into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
         wish_met,
     }
 }
