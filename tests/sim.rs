@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use unbacked::sim::campaign::{Campaign, Check, NONDETERMINISM, Part, difference};
+use unbacked::sim::campaign::{Campaign, Check, Part};
 use unbacked::sim::outcome::Outcome;
 use unbacked::sim::run::run;
 use unbacked::sim::world::World;
@@ -95,7 +95,7 @@ fn every_invariant_is_judged_on_cases_that_could_break_it() {
         }
     }
     for (invariant, _) in unbacked::oracle::invariants::INVARIANTS {
-        assert!(premises.get(invariant).is_some_and(|count| *count > 0), "{invariant} was never judged");
+        assert!(premises.get(*invariant).is_some_and(|count| *count > 0), "{invariant} was never judged");
     }
 }
 

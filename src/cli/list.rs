@@ -9,6 +9,7 @@ use unbacked::oracle::invariants::INVARIANTS;
 use unbacked::sim::faults;
 use unbacked::sim::moves::MOVES;
 use unbacked::sim::persona::PERSONAS;
+use unbacked::sim::reach;
 use unbacked::wire::Dialect;
 use unbacked::wire::strict::rules::RULES;
 
@@ -18,13 +19,20 @@ use super::{Failure, Found};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   unbacked list personas
+  unbacked list marks
   unbacked list --json")]
 pub struct Args {
-    /// Only this catalogue: personas, moves, faults, policies, invariants, rules, dialects, judges.
+    /// Only this catalogue: personas, moves, faults, policies, invariants, marks, rules, dialects, judges.
     what: Option<String>,
     /// As JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// What a default campaign need not reach is said so.
+fn mark(mark: &reach::Mark) -> (String, String) {
+    let rest = if mark.required { "" } else { " (not required)" };
+    (mark.name.clone(), format!("{}{rest}", mark.sentence))
 }
 
 type Catalogue = (&'static str, Vec<(String, String)>);
@@ -37,6 +45,7 @@ fn catalogues() -> Vec<Catalogue> {
         ("faults", faults::catalogue().map(|fault| pair(fault.name, &format!("{}; {}", fault.sentence, fault.legal))).collect()),
         ("policies", PolicyName::ALL.iter().map(|policy| pair(policy.name(), policy.sentence())).collect()),
         ("invariants", INVARIANTS.iter().map(|(name, line)| pair(name, line)).collect()),
+        ("marks", reach::catalogue().iter().map(mark).collect()),
         ("rules", RULES.iter().map(|rule| pair(rule.id, rule.sentence)).collect()),
         ("dialects", Dialect::ALL.iter().map(|dialect| pair(dialect.name(), "a provider's protocol")).collect()),
         ("judges", JUDGES.iter().map(|(name, line)| pair(name, line)).collect()),

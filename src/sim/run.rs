@@ -40,7 +40,7 @@ use super::outcome::{self, Found, Outcome, summary};
 use super::person;
 use super::persona::{self, Persona};
 use super::plan::Plan;
-use super::reach::marks_of;
+use super::reach::{mark_of_point, marks_of};
 use super::scenario::{Script, ScriptTurn};
 use super::speech::{Ask, ask};
 use super::stage::{Stage, Stance};
@@ -361,7 +361,7 @@ impl<'p> Play<'p> {
         };
         if let Some((act, place)) = self.points.struck() {
             self.judge_kept |= place.ends_with("guard");
-            *self.reach.entry(format!("point:{}:{place}", act.name())).or_default() += 1;
+            *self.reach.entry(mark_of_point(act, place, self.checked.settings.turn_limit())).or_default() += 1;
         }
         self.after_turn(&facts);
         self.turns.push(facts);
