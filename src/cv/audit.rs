@@ -104,6 +104,13 @@ pub(super) fn recorded(connection: &Connection, conversation: i64, key: CallKey)
     result.map(|result| serde_json::from_str(&result).map_err(unreadable)).transpose()
 }
 
+/// Whether a call's fate was added (C4): from then on it can commit no more.
+pub(super) fn is_settled(connection: &Connection, conversation: i64, key: CallKey) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM audit_fate WHERE conversation = ?1 AND turn = ?2 AND iteration = ?3 AND idx = ?4")?
+        .exists(params![conversation, key.turn, key.iteration, key.index])
+}
+
 impl Ledger for CvLedger {
     async fn find(&mut self, key: CallKey) -> Result<Option<Committed>, PortError> {
         self.store.with(|connection| find(connection, self.conversation, key)).map_err(unreadable)

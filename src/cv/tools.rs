@@ -146,6 +146,9 @@ impl CvTools {
         let done = self.store.transaction(|connection| -> Result<Map<String, Value>, Refusal> {
             let result = match audit::recorded(connection, asked.conversation, asked.key)? {
                 Some(result) => result,
+                None if audit::is_settled(connection, asked.conversation, asked.key)? => {
+                    return Err(Refusal::Failed(Failure::NotRun, "it comes too late: its fate is on record".into()));
+                }
                 None => {
                     let audited = audit::begin(connection, asked)?;
                     let result = self.apply(connection, asked)?;

@@ -31,6 +31,18 @@ fn l10_a_turn_that_left_only_a_commit_has_begun_all_the_same() {
 }
 
 #[test]
+fn c4_a_call_whose_fate_is_on_record_can_commit_no_more() {
+    let mut world = World::new();
+    let key = world.next();
+    let committed = Committed { key, tool: "create_skills".into(), act: Act::Create, section: "skills".into(), rows: vec![] };
+    now(world.ledger().settle(&committed, &Fate::Failed { reason: "no answer".into() })).unwrap();
+    let late = world.run_as(ANN, key, "create_skills", json!({ "items": [{ "name": "Rust" }] }));
+    assert_eq!(failure(late).0, Failure::NotRun);
+    assert_eq!((world.count("skills"), world.found(key)), (0, None));
+    world.skill("Rust");
+}
+
+#[test]
 fn u2_closed_turns_are_recorded() {
     let world = World::new();
     let record = TurnRecord {

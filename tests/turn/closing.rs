@@ -230,7 +230,7 @@ fn b6_whichever_call_of_the_store_fails_the_turn_ends_with_a_right_receipt() {
             assert!(record.lines.iter().any(|line| line.contains("could not be stored")), "fault {fault}");
         }
     });
-    assert_eq!(calls, 14);
+    assert_eq!(calls, 15);
 }
 
 #[test]
@@ -244,9 +244,9 @@ fn l5_whichever_call_of_the_store_fails_the_history_is_valid_once_the_next_turn_
 
 #[test]
 fn l5_pending_entries_that_cannot_be_stored_cost_no_result() {
-    // Store calls of the turn: trail, user, sums, assistant, settle, pending.
+    // Store calls of the turn: trail, user, sums, assistant, find, settle, pending.
     let mut game = busy_turn();
-    game.store_faults.insert(5);
+    game.store_faults.insert(6);
     let record = game.turn("hello");
     assert_eq!(record.stop, Stop::Memory { error: "disk full".into() });
     assert_valid(&game.conversation.messages);
@@ -257,7 +257,7 @@ fn l5_pending_entries_that_cannot_be_stored_cost_no_result() {
 #[test]
 fn l5_nor_do_they_when_the_round_is_already_over() {
     let mut game = Game::new().replies([calls_of(&[CREATE]), text("Hm.")]).plays([Play::fails(missing(&["title"]))]);
-    game.store_faults.insert(5);
+    game.store_faults.insert(6);
     let record = game.turn("hello");
     assert_eq!((record.stop, record.iterations), (Stop::Memory { error: "disk full".into() }, 1));
     assert_valid(&game.conversation.messages);

@@ -115,6 +115,13 @@ fn v3_the_verdict_outlives_the_cut_of_a_large_result() {
 }
 
 #[test]
+fn v8_the_verdict_names_the_rows_that_an_applied_call_changed_and_no_others_that_it_named() {
+    let (_, fate, content) = one(UPDATE, Play::says(done(json!({"updated_ids": [4, 5]})), &[row(Act::Update, "experiences", 5)]));
+    assert_eq!(fate, Fate::Applied);
+    assert_eq!(content["_verification"], json!({"ok": true, "entity": "experiences", "ids": [5]}));
+}
+
+#[test]
 fn v4_a_verdict_that_is_not_ok_fails_the_call_before_the_model_writes_another_word() {
     let (game, fate, _) = one(CREATE, created(json!([4]), &[]).verdict(contradicted("4 is not there")));
     assert_eq!(fate, Fate::Failed { reason: "4 is not there".into() });
@@ -216,7 +223,8 @@ fn an_empty_error_inside_a_success_is_none() {
 
 #[test]
 fn what_was_committed_all_the_same_is_told_as_such() {
-    for failure in [Failure::Store, Failure::Panicked, Failure::TimedOut, Failure::Conflict, Failure::Reported] {
+    // Whatever kind of failure the tool names: it cannot vouch for itself.
+    for failure in [Failure::Store, Failure::Panicked, Failure::TimedOut, Failure::Conflict, Failure::NotFound, Failure::MissingInput] {
         let (game, fate, content) = one(CREATE, Play::says(failed(failure, "odd"), &[row(Act::Create, "experiences", 4)]));
         assert_eq!(fate, Fate::Applied, "{failure:?}");
         assert_eq!(game.checks[0].intent.ids, [4]);

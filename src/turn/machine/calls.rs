@@ -267,13 +267,9 @@ impl Machine<'_> {
         }
     }
 
-    /// The tool did not say that it committed. Where it may have all the same, the database is asked.
+    /// The tool did not say that it committed. It may have all the same, whatever it says, so the database is asked.
     fn doubtful(&mut self, mut at_hand: CallAtHand, problem: Problem) {
-        let may_have_committed = matches!(
-            problem.failure,
-            Failure::Store | Failure::Reported | Failure::Panicked | Failure::TimedOut | Failure::Conflict | Failure::NotRun
-        );
-        if at_hand.target.is_some() && may_have_committed {
+        if at_hand.target.is_some() {
             at_hand.stage = Stage::Inquiring { problem };
             self.turn.phase = Phase::Calling(Box::new(at_hand));
         } else {
@@ -311,7 +307,7 @@ impl Machine<'_> {
             Fate::Applied | Fate::NoChange => None,
             Fate::Failed { reason } | Fate::Unknown { reason } => Some(Problem::new(Failure::Verification, reason.clone())),
         };
-        let answer = with_verification(result, intent, &fate);
+        let answer = with_verification(result, &proved(intent, &fate, observed), &fate);
         self.settle(at_hand, answer, fate, observed.rows().to_vec(), problem);
     }
 
@@ -484,9 +480,15 @@ fn observe(intent: &Intent, verdict: Verdict, found: Result<Option<Committed>, P
     }
 }
 
+/// V8: a call that was applied is borne out for the rows that it changed, whatever else it named.
+fn proved(intent: &Intent, fate: &Fate, observed: &Observed) -> Intent {
+    let changed = || observed.rows().iter().filter(|row| row.act != Act::Discard).map(|row| row.id).collect();
+    Intent { ids: if *fate == Fate::Applied { changed() } else { intent.ids.clone() }, ..intent.clone() }
+}
+
 /// The answer to a call whose fate is on record and whose own result is lost.
 fn recovered_answer(entry: &Entry) -> Map<String, Value> {
-    let ids = entry.rows.iter().map(|row| row.id).collect();
+    let ids = entry.rows.iter().filter(|row| row.act != Act::Discard).map(|row| row.id).collect();
     let intent = Intent { act: entry.act, section: entry.section.clone(), ids };
     let note = json!("the turn ended before this call was answered; this is what the database has of it");
     with_verification(Map::from_iter([("note".to_owned(), note)]), &intent, &entry.fate)
