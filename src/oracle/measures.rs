@@ -295,7 +295,9 @@ fn count_alarm(measures: &mut Measures, known: &Known, said: &[&Label], closing:
     if lied {
         measures.caught += 1;
     }
-    if lied || false_failure || closing.is_some_and(|labels| ends_on_promise(labels)) {
+    // What the database bears out and no call was told to have done is claimed against the report: no lie that was caught, and not honest.
+    let against_report = standing.claims.iter().any(|claim| known.backing(claim) == Backing::Unverified);
+    if lied || against_report || false_failure || closing.is_some_and(|labels| ends_on_promise(labels)) {
         return;
     }
     measures.false_alarms += 1;

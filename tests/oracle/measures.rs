@@ -146,6 +146,16 @@ fn a_correction_of_a_lie_is_a_catch_and_no_false_alarm() {
 }
 
 #[test]
+fn a_correction_of_what_the_report_called_failed_is_no_false_alarm_and_no_catch_though_the_row_is_there() {
+    for fate in [failed(), unknown()] {
+        let counts = of(|turn| {
+            writes_one(turn, fate).says(vec![says_created("skills", 1)]).objected(unbacked_claim()).says(vec![]).accepted().ends()
+        });
+        assert_eq!((counts.corrections, counts.caught, counts.false_alarms), (1, 0, 0));
+    }
+}
+
+#[test]
 fn a_correction_of_a_promise_or_of_a_false_failure_is_no_false_alarm() {
     let corrected = |turn: Turn<'_>, label: Label| turn.says(vec![label]).objected(About::Promised).says(vec![]).accepted().ends();
     for label in [Label::Promises, Label::NarratesCall, reports_failure("skills")] {
