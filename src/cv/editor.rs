@@ -51,6 +51,15 @@ impl Editor {
         })
     }
 
+    /// Puts a row back that was deleted, under its old id.
+    pub fn restore(&self, name: &str, id: i64, fields: &Map<String, Value>) -> Result<(), EditError> {
+        let section = known(name, fields)?;
+        let columns: Vec<String> = fields.keys().map(|column| format!(", {column}")).collect();
+        let places: Vec<String> = (3..fields.len() + 3).map(|place| format!(", ?{place}")).collect();
+        let sql = format!("INSERT INTO {} (id, user_id{}) VALUES (?1, ?2{})", section.name, columns.concat(), places.concat());
+        self.change(&sql, id, fields.values().map(sql_of)).map(|_| ())
+    }
+
     /// Changes some fields of a row. False where the user has no such row.
     pub fn update(&self, name: &str, id: i64, fields: &Map<String, Value>) -> Result<bool, EditError> {
         let section = known(name, fields)?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::guards::completion::{Claim, Judge, Reading, Verdicts};
 
 use super::choices::{Choices, Stream};
+use super::faults::{self, Faults};
 use super::judge::{Heard, JudgeKind, JudgeTrouble, SimJudge};
 
 /// A simulated judge with its source of errors.
@@ -16,13 +17,16 @@ pub struct PortJudge {
     pub kind: JudgeKind,
     /// Where its errors are drawn.
     pub choices: Rc<RefCell<Choices>>,
+    /// What goes wrong at single askings.
+    pub faults: Faults,
 }
 
 impl PortJudge {
     fn ask<T>(&self, question: impl FnOnce(&mut SimJudge<'_>) -> Result<T, JudgeTrouble>) -> Result<T, JudgeTrouble> {
+        let kind = faults::judge::kind_now(&self.faults, self.kind);
         let mut choices = self.choices.borrow_mut();
         let mut chance = |_: &'static str, rate: f64| choices.chance_of(Stream::Judge, rate);
-        question(&mut SimJudge { kind: self.kind, chance: &mut chance })
+        question(&mut SimJudge { kind, chance: &mut chance })
     }
 }
 

@@ -31,7 +31,9 @@ use crate::wire::Dialect;
 
 use super::choices::{Choices, Misfit, Stream};
 use super::faults::points::{At, Points};
-use super::faults::{self, Fault, Faults, Strike};
+use super::faults::store::{FaultyStore, Hand};
+use super::faults::tools::FaultyTools;
+use super::faults::{self, Class, Fault, Faults, Strike};
 use super::judge::JudgeKind;
 use super::judge_port::PortJudge;
 use super::model::{Mind, SimModel};
@@ -147,6 +149,7 @@ struct Play<'p> {
     trace: Trace,
     catalogue: &'static [ToolSpec],
     faults: Faults,
+    hand: Hand,
     on_at_start: Vec<String>,
     points: Points,
     on: Vec<&'static Move>,
@@ -193,7 +196,8 @@ impl<'p> Play<'p> {
         let choices = Rc::new(RefCell::new(choices));
         let faults = Faults::draw(if script.is_none() { &checked.faults } else { &[] }, Rc::clone(&choices));
         let stage = Rc::new(RefCell::new(Stage::new(lang)));
-        let judge = PortJudge { kind: checked.judge, choices: Rc::clone(&choices) };
+        let judge = PortJudge { kind: checked.judge, choices: Rc::clone(&choices), faults: faults.clone() };
+        let hand = Hand::new(&faults, &world.store, &world.tap, foreign.1);
         let with_tools = script.is_none_or(|script| script.tools);
         Ok(Self {
             checked,
@@ -217,6 +221,7 @@ impl<'p> Play<'p> {
             stage,
             on_at_start: faults.on(),
             faults,
+            hand,
             points: Points::default(),
             on,
             turns: Vec::new(),
@@ -273,6 +278,7 @@ impl<'p> Play<'p> {
     async fn fair_phase(&mut self) -> rusqlite::Result<Option<bool>> {
         self.tools.edits_percent = 0;
         self.faults.end();
+        self.hand.end();
         self.faults.begin_turn(&[]);
         self.points = Points::default();
         self.stage.borrow_mut().fair = true;
@@ -379,11 +385,13 @@ impl<'p> Play<'p> {
             CvLedger::new(store.clone(), CONVERSATION),
             CvMemory::new(store.clone(), CONVERSATION),
         );
+        let (mut tools, mut verifier) = (FaultyTools::new(&mut self.tools, &self.hand), FaultyStore::new(&mut verifier, &self.hand));
+        let (mut ledger, mut memory) = (FaultyStore::new(&mut ledger, &self.hand), FaultyStore::new(&mut memory, &self.hand));
         let points = &self.points;
         let mut machine = Machine::open(&mut self.conversation, self.catalogue, &self.checked.settings, words);
         let ports = Ports {
             model: &mut At::new(&mut self.model, points),
-            tools: &mut At::new(&mut self.tools, points),
+            tools: &mut At::new(&mut tools, points),
             verifier: &mut At::new(&mut verifier, points),
             ledger: &mut At::new(&mut ledger, points),
             memory: &mut At::new(&mut memory, points),
@@ -444,7 +452,7 @@ impl<'p> Play<'p> {
         let facts = RunFacts {
             settings: checked.settings.clone(),
             guard_calls: checked.policy.judge_calls(),
-            faithful: checked.is_faithful() && !self.judge_kept,
+            faithful: checked.is_faithful() && !self.judge_kept && !self.faults.class_struck(Class::Judge),
             state_guard: matches!(checked.policy, PolicyName::State | PolicyName::Full),
             withholds: checked.policy == PolicyName::Full && checked.evidence == Evidence::Ledger,
             wish_met: wish_met.filter(|_| checked.settings.parts.pending),

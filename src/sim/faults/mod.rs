@@ -5,9 +5,12 @@
 //!
 //! What this room must not know: what the loop makes of it. A fault acts beneath or around a port, never inside the loop.
 
+pub mod judge;
 pub mod points;
 pub mod provider;
+pub mod store;
 pub mod stream;
+pub mod tools;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -70,7 +73,7 @@ pub struct Fault {
 pub fn catalogue() -> impl Iterator<Item = &'static Fault> {
     let answers = provider::ANSWERS.iter().map(|answer| &answer.fault);
     let streams = stream::STREAM.iter().map(|entry| &entry.fault);
-    answers.chain(streams).chain(points::FAULTS)
+    answers.chain(streams).chain(points::FAULTS).chain(tools::FAULTS).chain(judge::FAULTS)
 }
 
 /// Reads what a command line or a plan names: faults, classes, `all`, `none`.
@@ -181,6 +184,17 @@ impl Faults {
     /// The fair phase: nothing breaks any more.
     pub fn end(&self) {
         self.state.borrow_mut().on.clear();
+    }
+
+    /// How often a fault has struck so far.
+    pub fn times(&self, name: &str) -> u64 {
+        self.state.borrow().struck.get(name).copied().unwrap_or(0)
+    }
+
+    /// Whether any fault of a class has struck so far.
+    pub fn class_struck(&self, class: Class) -> bool {
+        let state = self.state.borrow();
+        catalogue().any(|fault| fault.class == class && state.struck.contains_key(fault.name))
     }
 
     /// The names of those that are on.
