@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use unbacked::sim::campaign::Campaign;
+use unbacked::sim::campaign::{Campaign, Check, Part};
 use unbacked::sim::faults::{self, Class};
 use unbacked::sim::plan::Plan;
 use unbacked::sim::run::{Run, run};
@@ -127,6 +127,8 @@ fn campaign(faults: &[&str], runs: u64) -> BTreeMap<String, u64> {
         evidence: "ledger".into(),
         faults: faults.iter().map(|name| (*name).to_owned()).collect(),
         jobs: 2,
+        part: Part::default(),
+        check: Check::Sample,
     };
     let mut reach = BTreeMap::new();
     let done = campaign.execute(&AtomicBool::new(false), &mut |outcome| {

@@ -73,7 +73,8 @@ pub fn judge(run: &RunFacts) -> Judged {
         }
         let tallies: Vec<Tally> =
             earlier.iter().map(|((act, section), count)| Tally { act: *act, section: section.clone(), count: *count }).collect();
-        let next_report = run.turns.get(place + 1).map(opening_report);
+        // A turn in which nothing was opened told the model nothing, and the one after it has to.
+        let next_report = run.turns[place + 1..].iter().find(|facts| number_of(facts).is_some()).map(opening_report);
         judge_turn(&mut judged, run, facts, turn, &tallies);
         claims_do_not_stand_alone(&mut judged, facts, turn, &tallies, next_report, &run.turns[place + 1..]);
         pending_is_what_the_reference_says(&mut judged, run, facts, turn, &mut pending);
