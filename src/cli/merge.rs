@@ -7,7 +7,7 @@ use unbacked::sim::campaign::{Campaign, Check, Part};
 use unbacked::sim::outcome::{Origin, Outcome};
 
 use super::lines::{self, Lines};
-use super::{Failure, Found, sim};
+use super::{Failure, Found, sim, trust};
 
 /// Joins the results of shards into one report.
 #[derive(Debug, clap::Args)]
@@ -50,7 +50,8 @@ pub fn run(args: &Args) -> Result<Found, Failure> {
     }
     lines.close()?;
     sim::tell(&mut summary, |_| template.plan(0))?;
-    sim::report(&mut summary, args.quiet, lines.on_stdout)
+    let found = sim::report(&mut summary, args.quiet, lines.on_stdout)?;
+    trust::judged(&template, &summary, found)
 }
 
 /// Every run of one campaign, each once. A run's plan is made from the campaign that this returns, and from the run's own line.

@@ -6,6 +6,7 @@ mod merge;
 mod progress;
 mod replay;
 mod sim;
+mod trust;
 
 use std::io;
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ const EXAMPLES: &str = "Examples:
   unbacked list personas                        what there is
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or unreadable input, 3 environment, 4 internal fault,
-5 nondeterminism (6 is kept for a tester that is not to be trusted).";
+5 nondeterminism, 6 the tester is not to be trusted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -52,6 +53,8 @@ enum Failure {
     Environment(String),
     /// 4: a fault of ours.
     Internal(String),
+    /// 6: the tester is not to be trusted.
+    Untrusted(String),
     /// Whoever read our output has gone; there is nobody left to tell.
     Gone,
 }
@@ -85,6 +88,7 @@ pub fn main() -> ExitCode {
         Err(Failure::Usage(message)) => (2, message),
         Err(Failure::Environment(message)) => (3, message),
         Err(Failure::Internal(message)) => (4, message),
+        Err(Failure::Untrusted(message)) => (6, message),
     };
     anstream::eprintln!("unbacked: {message}");
     ExitCode::from(code)

@@ -16,7 +16,7 @@ use unbacked::sim::world::World;
 use unbacked::wire::Dialect;
 
 use super::lines::{self, Lines};
-use super::{Failure, Found, progress};
+use super::{Failure, Found, progress, trust};
 
 /// Runs a campaign, or the named scenario files.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,8 @@ use super::{Failure, Found, progress};
   unbacked sim sims/cases/*.toml
 
 Exit code 0: no finding. 1: findings, each with its story and the command that replays it. 5: a run that was
-made twice came out differently.")]
+made twice came out differently. 6: a canary was not caught, or a default campaign (policy full, all personas, all faults,
+10,000 runs or more) left a required mark (`unbacked list marks`) or an invariant's premise at zero.")]
 pub struct Args {
     /// Scenario files (TOML); without any, a campaign is run.
     files: Vec<PathBuf>,
@@ -122,6 +123,7 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
         check: if args.check_determinism { Check::All } else { Check::Sample },
     };
     check_names(&campaign)?;
+    trust::canaries()?;
     let stop = stop_on_interrupt()?;
     let mut summary = Summary::new();
     let mut lines = match &args.resume {
@@ -156,7 +158,8 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
         told(&format!("{why} after {} of {of} runs.\n", summary.runs()), lines.on_stdout)?;
     }
     tell(&mut summary, |_| campaign.plan(0))?;
-    report(&mut summary, args.quiet, lines.on_stdout)
+    let found = report(&mut summary, args.quiet, lines.on_stdout)?;
+    trust::judged(&campaign, &summary, found)
 }
 
 /// Takes in what was run before.

@@ -23,4 +23,5 @@ pub mod scenario;
 pub mod shrink;
 pub mod speech;
 pub mod stage;
+pub mod trust;
 pub mod world;

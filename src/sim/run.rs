@@ -7,6 +7,7 @@ use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::str::FromStr;
 use std::task::Poll;
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -24,7 +25,6 @@ use crate::turn::bounds::Settings;
 use crate::turn::conversation::Conversation;
 use crate::turn::draft::Act;
 use crate::turn::drive::{Ports, drive};
-use crate::turn::exit::TurnRecord;
 use crate::turn::machine::Machine;
 use crate::turn::ports::ToolSpec;
 use crate::wire::Dialect;
@@ -54,6 +54,19 @@ as applied.";
 
 const CONVERSATION: i64 = 1;
 const FAIR_TURNS: usize = 3;
+/// No turn takes so much virtual time, whatever its limits: a day.
+const HORIZON: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How the drive of a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Driven {
+    /// The turn is closed.
+    Closed,
+    /// The process died.
+    Died,
+    /// It did not end, and the horizon broke it off: I1.
+    Endless,
+}
 
 /// A run with everything that can be told of it.
 #[derive(Debug)]
@@ -346,7 +359,7 @@ impl<'p> Play<'p> {
         self.tools.audited = true;
         self.trace.events.clear();
         let start = Instant::now();
-        let crashed = self.drive(words, cancel_at).await.is_none();
+        let driven = self.drive(words, cancel_at).await;
         self.moves.push(move_name);
         let memory = CvMemory::new(self.world.store.clone(), CONVERSATION);
         let turn = self.conversation.turn;
@@ -360,7 +373,7 @@ impl<'p> Play<'p> {
             harness_blocks: self.model.requests.iter().map(|request| request.harness_blocks).collect(),
             elapsed_ms: start.elapsed().as_millis() as u64,
             jumped_ms: self.points.jumped().as_millis() as u64,
-            crashed,
+            crashed: driven == Driven::Died,
             authorised,
             pending: memory.pending().unwrap_or_default(),
             record: memory.record(turn).unwrap_or_default(),
@@ -371,14 +384,13 @@ impl<'p> Play<'p> {
         }
         self.after_turn(&facts);
         self.turns.push(facts);
-        if crashed {
+        if driven != Driven::Closed {
             self.restart();
         }
         Ok(())
     }
 
-    /// `None` where the process died.
-    async fn drive(&mut self, words: &str, cancel_at: Option<u32>) -> Option<TurnRecord> {
+    async fn drive(&mut self, words: &str, cancel_at: Option<u32>) -> Driven {
         let store = &self.world.store;
         let (mut verifier, mut ledger, mut memory) = (
             CvVerifier::new(store.clone(), USER, CONVERSATION),
@@ -400,8 +412,9 @@ impl<'p> Play<'p> {
         };
         tokio::select! {
             biased;
-            () = points.death() => None,
-            record = drive(&mut machine, ports, cancelled_at(cancel_at)) => Some(record),
+            () = points.death() => Driven::Died,
+            _ = drive(&mut machine, ports, cancelled_at(cancel_at)) => Driven::Closed,
+            () = tokio::time::sleep(HORIZON) => Driven::Endless,
         }
     }
 
