@@ -13,6 +13,7 @@ use crate::turn::pending::PendingEntry;
 use crate::turn::ports::Verdict;
 
 use super::claims::{Claim, Label, When};
+use super::excuses::{may_end_open, rows_are_told, stored_so_far};
 use super::lines::{lists, shows};
 use super::measures::{Backing, Known, Measures, closing, ends_on_promise, heard, measure, standing};
 use super::record::{Finding, RunFacts, TurnFacts};
@@ -84,7 +85,7 @@ pub fn judge(run: &RunFacts) -> Judged {
         judge_measures(&mut judged, run, facts, turn, &tallies);
     }
     the_transcript_holds_every_reply(&mut judged, run);
-    every_call_has_one_result(&mut judged, &run.messages, run.turns.last().is_some_and(|facts| facts.crashed));
+    every_call_has_one_result(&mut judged, &run.messages, may_end_open(&run.turns));
     changes_are_audited_once(&mut judged, run);
     recovery::the_next_turn_tells_what_was_in_flight(&mut judged, run);
     if let Some(met) = run.wish_met {
@@ -209,8 +210,7 @@ fn the_receipt_is_what_the_database_changed(judged: &mut Judged, facts: &TurnFac
         let complete = fates.iter().all(|(key, fate)| receipt.entries.iter().any(|entry| entry.key == *key && entry.fate == **fate));
         let settled = receipt.entries.iter().all(|entry| entry.fate != Fate::Applied || fates.get(&entry.key) == Some(&&entry.fate));
         judged.hold("I2", turn, complete && settled, || "the receipt's fates are not those that were settled".into());
-        let same = rows_in(receipt) == rows_changed(facts);
-        judged.hold("I2", turn, same, || "the receipt and what the database changed are not the same".into());
+        judged.hold("I2", turn, rows_are_told(facts, receipt), || "the receipt and what the database changed are not the same".into());
         let honest = receipt.entries.iter().all(|entry| (entry.fate != Fate::Applied) || !entry.rows.is_empty());
         judged.hold("I2", turn, honest, || "the receipt calls something applied that changed nothing".into());
         let sums = receipt.earlier.as_deref();
@@ -247,7 +247,10 @@ fn the_status_follows_from_facts(judged: &mut Judged, facts: &TurnFacts, turn: u
     let mut objection = false;
     for event in &facts.events {
         match event {
-            Event::Ruled { consulted, .. } => objection = stands(&consulted.ruling),
+            Event::Ruled { consulted, second_look } => {
+                objection = stands(&consulted.ruling);
+                corrected &= !second_look;
+            }
             Event::Corrected { objection: sent, .. } => {
                 corrected = !matches!(sent.about, About::Unfinished { .. });
                 objection = false;
@@ -344,7 +347,9 @@ fn the_stored_reply_is_the_streamed_text(judged: &mut Judged, facts: &TurnFacts,
             _ => {}
         }
     }
-    let same = streamed == record.reply && streamed == stored && facts.record.as_ref().is_none_or(|stored| stored.reply == streamed);
+    let same = streamed == record.reply
+        && stored_so_far(facts, &streamed, &stored)
+        && facts.record.as_ref().is_none_or(|stored| stored.reply == streamed);
     judged.hold("I5", turn, same, || "what the user saw and what is stored are not the same text".into());
 }
 
@@ -360,16 +365,16 @@ fn the_transcript_holds_every_reply(judged: &mut Judged, run: &RunFacts) {
         }
     }
     // A turn that died before its user message was stored never was: the next one has its number.
-    let mut said: BTreeMap<u32, (String, bool)> = BTreeMap::new();
+    let mut said: BTreeMap<u32, (String, &TurnFacts)> = BTreeMap::new();
     for facts in &run.turns {
         let Some(number) = number_of(facts) else { continue };
-        let (text, crashed) = said.entry(number).or_default();
+        let (text, last) = said.entry(number).or_insert_with(|| (String::new(), facts));
         text.extend(facts.events.iter().filter_map(text_of));
-        *crashed = facts.crashed;
+        *last = facts;
     }
-    for (number, (said, crashed)) in said {
+    for (number, (said, facts)) in said {
         let stored = stored.remove(&number).unwrap_or_default();
-        let same = if crashed { said.starts_with(&stored) } else { said == stored };
+        let same = if facts.crashed { said.starts_with(&stored) } else { stored_so_far(facts, &said, &stored) };
         judged.hold("I5", number, same, || "the stored transcript does not hold what the turn said".into());
     }
     judged.hold("I5", 0, stored.values().all(String::is_empty), || "the stored transcript holds what no turn said".into());
@@ -492,7 +497,7 @@ fn pending_is_what_the_reference_says(judged: &mut Judged, run: &RunFacts, facts
         });
     }
     let marks = facts.pending.iter().map(|entry| entry.corrected).eq(reference.entries().map(|entry| entry.corrected));
-    let same = marks && told_as_expected(&facts.pending, reference);
+    let same = reference.was_refused(facts) || (marks && told_as_expected(&facts.pending, reference));
     judged.hold("I9", turn, same, || not_as_expected("stored", &facts.pending, reference));
 }
 

@@ -5,6 +5,7 @@
 
 pub mod changes;
 pub mod claims;
+mod excuses;
 pub mod invariants;
 pub mod lines;
 pub mod measures;

@@ -1,5 +1,7 @@
 //! A finished run as plain data: all that the oracle is given.
 
+use std::collections::BTreeSet;
+
 use crate::turn::bounds::Settings;
 use crate::turn::draft::{Act, CallKey, RowChange};
 use crate::turn::event::Event;
@@ -9,6 +11,25 @@ use crate::turn::pending::PendingEntry;
 
 use super::changes::DbChange;
 use super::claims::Label;
+
+/// What the store can be asked for by the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Port {
+    /// Storing a message.
+    Append,
+    /// Storing pending work.
+    Pending,
+    /// Recording a closed turn.
+    Close,
+    /// What one call committed.
+    Find,
+    /// Adding a fate.
+    Settle,
+    /// A turn's calls.
+    Trail,
+    /// What earlier turns changed.
+    Sums,
+}
 
 /// One turn of a run.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +53,8 @@ pub struct TurnFacts {
     pub elapsed_ms: u64,
     /// How far the clock jumped in that time, in milliseconds: no work of the turn's.
     pub jumped_ms: u64,
+    /// What the store refused at least once in this turn, or answered too late.
+    pub refused: BTreeSet<Port>,
     /// The process died in this turn.
     pub crashed: bool,
     /// What the user had asked for or approved when the turn began.

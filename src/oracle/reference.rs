@@ -10,6 +10,9 @@ use crate::turn::guard::{About, Ruling};
 use crate::turn::pending::PendingEntry;
 use crate::turn::ports::{Failure, Outcome};
 
+use super::invariants::number_of;
+use super::record::{Port, TurnFacts};
+
 /// What should be pending.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReferencePending {
@@ -18,6 +21,8 @@ pub struct ReferencePending {
     before: BTreeMap<String, Expected>,
     /// Sections whose entry a call that began may have dropped.
     discarding: BTreeSet<String>,
+    /// The store refused the last change.
+    refused: bool,
     missing: BTreeMap<CallKey, Vec<String>>,
     arguments: BTreeMap<CallKey, Value>,
 }
@@ -86,15 +91,7 @@ impl ReferencePending {
 
     /// After a crash: whether this can be what was stored, the last change of each entry included or not. From here on it is what counts.
     pub fn may_have_stored(&mut self, stored: &[PendingEntry]) -> bool {
-        let same = |expected: &Expected, entry: &PendingEntry| {
-            expected.known == entry.known && expected.missing == entry.missing && (entry.corrected || !expected.corrected)
-        };
-        let made = stored.iter().all(|entry| {
-            [&self.entries, &self.before].into_iter().any(|entries| entries.get(&entry.section).is_some_and(|known| same(known, entry)))
-        });
-        let held = |section: &String| stored.iter().any(|entry| entry.section == *section);
-        let kept =
-            self.entries.keys().all(|section| held(section) || self.discarding.contains(section) || !self.before.contains_key(section));
+        let may = self.may_hold(stored);
         let expected = |entry: &PendingEntry| Expected {
             section: entry.section.clone(),
             known: entry.known.clone(),
@@ -104,6 +101,26 @@ impl ReferencePending {
         self.missing.clear();
         self.arguments.clear();
         self.entries = stored.iter().map(|entry| (entry.section.clone(), expected(entry))).collect();
+        may
+    }
+
+    /// Whether the store refused the last change in this turn, or in one since which none has opened: what it holds may be older then.
+    pub fn was_refused(&mut self, facts: &TurnFacts) -> bool {
+        self.refused = facts.refused.contains(&Port::Pending) || (self.refused && number_of(facts).is_none());
+        self.refused && self.may_hold(&facts.pending)
+    }
+
+    /// Whether this can be what is stored where the last change may not have been.
+    pub fn may_hold(&self, stored: &[PendingEntry]) -> bool {
+        let same = |expected: &Expected, entry: &PendingEntry| {
+            expected.known == entry.known && expected.missing == entry.missing && (entry.corrected || !expected.corrected)
+        };
+        let made = stored.iter().all(|entry| {
+            [&self.entries, &self.before].into_iter().any(|entries| entries.get(&entry.section).is_some_and(|known| same(known, entry)))
+        });
+        let held = |section: &String| stored.iter().any(|entry| entry.section == *section);
+        let kept =
+            self.entries.keys().all(|section| held(section) || self.discarding.contains(section) || !self.before.contains_key(section));
         made && kept
     }
 

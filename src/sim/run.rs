@@ -373,6 +373,7 @@ impl<'p> Play<'p> {
             harness_blocks: self.model.requests.iter().map(|request| request.harness_blocks).collect(),
             elapsed_ms: start.elapsed().as_millis() as u64,
             jumped_ms: self.points.jumped().as_millis() as u64,
+            refused: self.hand.refused(),
             crashed: driven == Driven::Died,
             authorised,
             pending: memory.pending().unwrap_or_default(),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::draft::Entry;
 use super::message::{Block, Message};
 use super::pending::Pending;
 
@@ -27,6 +28,12 @@ pub struct Conversation {
     pub messages: Vec<Message>,
     /// Unfinished work (P).
     pub pending: Pending,
+    /// They stand otherwise in the store, which refused them; they are stored again as the next turn opens (P5).
+    #[serde(default)]
+    pub pending_unstored: bool,
+    /// Calls whose fate the trail refused; it is added again as the next turn opens (C4).
+    #[serde(default)]
+    pub unsettled: Vec<Entry>,
     /// Pending entries made so far; the next one gets this number plus one.
     pub pending_made: u32,
     /// The id of every call in the transcript (L5).

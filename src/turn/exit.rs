@@ -102,6 +102,9 @@ pub struct Receipt {
     pub entries: Vec<Entry>,
     /// What earlier turns of the conversation changed, summed up; `None` where that could not be read.
     pub earlier: Option<Vec<Tally>>,
+    /// The audit trail could not be read: of calls whose fate is not known, rows may be missing here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unread: bool,
 }
 
 impl Receipt {

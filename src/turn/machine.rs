@@ -180,6 +180,8 @@ struct Turn {
     /// The objection that the turn's one correction went out for (B3).
     corrected: Option<Objection>,
     contested: Option<Objection>,
+    /// The turn's own calls could not be read from the trail.
+    trail_unread: bool,
     /// Once set, nothing new begins: the turn winds down and closes.
     stop: Option<Stop>,
     lines: Vec<String>,
@@ -211,6 +213,7 @@ impl Turn {
             asked_again_after_silence: false,
             corrected: None,
             contested: None,
+            trail_unread: false,
             stop: None,
             lines: Vec::new(),
             iterations: 0,
@@ -411,6 +414,9 @@ impl<'c> Machine<'c> {
     fn open_turn(&mut self, entries: &[Entry]) {
         let report = self.settings.parts.reports.then(|| report::opening_report(entries));
         let words = std::mem::take(&mut self.turn.words);
+        if self.conversation.pending_unstored {
+            self.save_pending();
+        }
         self.events.push(Event::TurnOpened { turn: self.conversation.turn, words: words.clone(), report: report.clone() });
         self.turn.saves.push_back(Save::Message(Message::User { report, words }));
         self.turn.phase = Phase::Summing;
@@ -450,6 +456,7 @@ impl<'c> Machine<'c> {
                 self.conversation.next_seq += 1;
             }
             (Ok(()), Some(Save::Record(_))) => self.conversation.unclosed = false,
+            (Ok(()), Some(Save::Pending(_))) => self.conversation.pending_unstored = false,
             (Ok(()), _) => {}
             (Err(error), save) => self.save_failed(save, error),
         }
@@ -473,6 +480,7 @@ impl<'c> Machine<'c> {
     }
 
     fn pending_failed(&mut self, error: &PortError) {
+        self.conversation.pending_unstored = true;
         self.turn.stop.get_or_insert(Stop::Memory { error: report::reason(&error.0) });
         self.turn.saves.retain(|save| matches!(save, Save::Message(Message::Results { .. })));
         if let Phase::Calling(call) = std::mem::replace(&mut self.turn.phase, Phase::ReadingReceipt) {

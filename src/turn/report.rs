@@ -164,12 +164,15 @@ fn listed(claims: &[String]) -> String {
 pub fn receipt(receipt: &Receipt) -> String {
     let mut text = String::from("── receipt ──\n");
     if receipt.rows().next().is_none() {
-        let nobody_knows = receipt.entries.iter().any(|entry| matches!(entry.fate, Fate::Unknown { .. }));
+        let nobody_knows = receipt.unread || receipt.entries.iter().any(|entry| matches!(entry.fate, Fate::Unknown { .. }));
         text.push_str(if nobody_knows { "No change is known to have been made.\n" } else { "No change was made.\n" });
     }
     for entry in &receipt.entries {
         text.push_str(&line_of(entry));
         text.push('\n');
+    }
+    if receipt.unread {
+        text.push_str("The audit trail could not be read: rows of calls that are not known to have been applied may be missing.\n");
     }
     let earlier = receipt.earlier.as_deref().map_or_else(|| "could not be read".to_owned(), tallies_in_words);
     text.push_str(&format!("Earlier in this conversation: {earlier}."));

@@ -275,7 +275,7 @@ impl Turn<'_> {
         for text in lines.clone() {
             self.event(Event::Line { text });
         }
-        let receipt = Receipt { entries: self.entries.clone(), earlier: Some(self.story.earlier.clone()) };
+        let receipt = Receipt { entries: self.entries.clone(), earlier: Some(self.story.earlier.clone()), unread: false };
         self.event(Event::Receipt { text: format!("receipt\n{}", lines_of(&receipt.entries)), receipt: receipt.clone() });
         let record = self.record(stop, lines, receipt);
         self.event(Event::TurnClosed { record: record.clone() });

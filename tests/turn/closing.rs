@@ -102,7 +102,7 @@ fn u2_the_status_follows_from_facts_alone() {
         fate,
         rows,
     };
-    let receipt = |entries| Receipt { entries, earlier: Some(vec![]) };
+    let receipt = |entries| Receipt { entries, earlier: Some(vec![]), unread: false };
     let changed = receipt(vec![entry(Fate::Applied, vec![row(Act::Create, "s", 1)])]);
     let tried = receipt(vec![entry(Fate::Failed { reason: "no".into() }, vec![])]);
     let discarded = receipt(vec![entry(Fate::Applied, vec![row(Act::Discard, "s", 0)])]);

@@ -131,7 +131,7 @@ fn a_long_list_of_rows_is_cut_and_counted() {
 fn u1_a_receipt_groups_its_rows_by_act_and_section() {
     let mut entry = entry("a", Fate::Applied, &[1]);
     entry.rows.extend([row(Act::Create, "experiences", 2), row(Act::Delete, "skills", 3)]);
-    let text = receipt(&Receipt { entries: vec![entry], earlier: Some(vec![]) });
+    let text = receipt(&Receipt { entries: vec![entry], earlier: Some(vec![]), unread: false });
     assert!(text.contains("created experiences #1, #2; deleted skills #3"), "{text}");
 }
 

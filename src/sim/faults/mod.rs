@@ -73,7 +73,7 @@ pub struct Fault {
 pub fn catalogue() -> impl Iterator<Item = &'static Fault> {
     let answers = provider::ANSWERS.iter().map(|answer| &answer.fault);
     let streams = stream::STREAM.iter().map(|entry| &entry.fault);
-    answers.chain(streams).chain(points::FAULTS).chain(tools::FAULTS).chain(judge::FAULTS)
+    answers.chain(streams).chain(points::FAULTS).chain(tools::FAULTS).chain(store::FAULTS).chain(judge::FAULTS)
 }
 
 /// Reads what a command line or a plan names: faults, classes, `all`, `none`.

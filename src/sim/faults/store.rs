@@ -4,7 +4,7 @@
 //! what the database holds stays known. They are no change of any call.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::cv::editor::{Editor, Rows, snapshot};
 use crate::cv::schema::PROFILE;
 use crate::cv::store::Store;
 use crate::oracle::changes::Tap;
+use crate::oracle::record::Port;
 use crate::sim::world::USER;
 use crate::turn::draft::{Act, CallKey, Fate};
 use crate::turn::exit::{Tally, TurnRecord};
@@ -99,6 +100,7 @@ pub struct Hand {
     /// A row that belongs to somebody else.
     pub foreign: i64,
     owed: Rc<RefCell<Owed>>,
+    refused: Rc<RefCell<BTreeSet<Port>>>,
 }
 
 /// Writes that come later than they should.
@@ -113,12 +115,17 @@ struct Owed {
 impl Hand {
     /// In a world.
     pub fn new(faults: &Faults, store: &Store, tap: &Rc<RefCell<Tap>>, foreign: i64) -> Self {
-        Self { faults: faults.clone(), store: store.clone(), tap: Rc::clone(tap), foreign, owed: Rc::default() }
+        Self { faults: faults.clone(), store: store.clone(), tap: Rc::clone(tap), foreign, owed: Rc::default(), refused: Rc::default() }
     }
 
     /// The fair phase: nothing comes late any more.
     pub fn end(&self) {
         *self.owed.borrow_mut() = Owed::default();
+    }
+
+    /// What the store refused since it was last asked for.
+    pub fn refused(&self) -> BTreeSet<Port> {
+        std::mem::take(&mut self.refused.borrow_mut())
     }
 
     /// Runs a call over a store that may fail.
@@ -255,6 +262,14 @@ impl<'p, P> FaultyStore<'p, P> {
     fn strikes(&self, name: &'static str) -> bool {
         self.hand.faults.strikes(name)
     }
+
+    fn refuses(&self, name: &'static str, port: Port) -> bool {
+        let strikes = self.strikes(name);
+        if strikes {
+            self.hand.refused.borrow_mut().insert(port);
+        }
+        strikes
+    }
 }
 
 impl<V: Verifier> Verifier for FaultyStore<'_, V> {
@@ -277,51 +292,63 @@ impl<V: Verifier> Verifier for FaultyStore<'_, V> {
 
 impl<L: Ledger> Ledger for FaultyStore<'_, L> {
     async fn find(&mut self, key: CallKey) -> Result<Option<Committed>, PortError> {
-        if self.strikes("find-fails") { refused("the audit trail did not answer: database is locked") } else { self.port.find(key).await }
+        if self.refuses("find-fails", Port::Find) {
+            refused("the audit trail did not answer: database is locked")
+        } else {
+            self.port.find(key).await
+        }
     }
 
     async fn settle(&mut self, committed: &Committed, fate: &Fate) -> Result<(), PortError> {
-        if self.strikes("settle-fails") {
+        if self.refuses("settle-fails", Port::Settle) {
             return refused("the audit trail did not answer: database or disk is full");
         }
         let settled = self.port.settle(committed, fate).await;
         if settled.is_ok() {
             self.hand.owed.borrow_mut().settled.push(committed.key);
         }
-        if self.strikes("settle-unanswered") { never_answered(settled).await } else { settled }
+        if self.refuses("settle-unanswered", Port::Settle) { never_answered(settled).await } else { settled }
     }
 
     async fn turn(&mut self, turn: u32) -> Result<Vec<Audited>, PortError> {
-        if self.strikes("trail-fails") { refused("the audit trail did not answer: disk I/O error") } else { self.port.turn(turn).await }
+        if self.refuses("trail-fails", Port::Trail) {
+            refused("the audit trail did not answer: disk I/O error")
+        } else {
+            self.port.turn(turn).await
+        }
     }
 
     async fn before(&mut self, turn: u32) -> Result<Vec<Tally>, PortError> {
-        if self.strikes("sums-fail") { refused("the audit trail did not answer: disk I/O error") } else { self.port.before(turn).await }
+        if self.refuses("sums-fail", Port::Sums) {
+            refused("the audit trail did not answer: disk I/O error")
+        } else {
+            self.port.before(turn).await
+        }
     }
 }
 
 impl<Y: Memory> Memory for FaultyStore<'_, Y> {
     async fn append(&mut self, at: Place, message: &Message) -> Result<(), PortError> {
-        if self.strikes("save-fails") {
+        if self.refuses("save-fails", Port::Append) {
             return refused("the conversation's store failed: database or disk is full");
         }
         let saved = self.port.append(at, message).await;
-        if self.strikes("save-unanswered") { never_answered(saved).await } else { saved }
+        if self.refuses("save-unanswered", Port::Append) { never_answered(saved).await } else { saved }
     }
 
     async fn save_pending(&mut self, entries: &[PendingEntry]) -> Result<(), PortError> {
-        if self.strikes("pending-fails") {
+        if self.refuses("pending-fails", Port::Pending) {
             return refused("the conversation's store failed: database is locked");
         }
         let saved = self.port.save_pending(entries).await;
-        if self.strikes("pending-unanswered") { never_answered(saved).await } else { saved }
+        if self.refuses("pending-unanswered", Port::Pending) { never_answered(saved).await } else { saved }
     }
 
     async fn close(&mut self, record: &TurnRecord) -> Result<(), PortError> {
-        if self.strikes("close-fails") {
+        if self.refuses("close-fails", Port::Close) {
             return refused("the conversation's store failed: disk I/O error");
         }
         let closed = self.port.close(record).await;
-        if self.strikes("close-unanswered") { never_answered(closed).await } else { closed }
+        if self.refuses("close-unanswered", Port::Close) { never_answered(closed).await } else { closed }
     }
 }

@@ -33,6 +33,8 @@ enum Origin {
     Unanswered,
     /// An earlier turn, which answered it and never added its fate (C4).
     Unsettled,
+    /// An earlier turn, whose fate for it the trail refused: nothing is asked anew, and nothing is told twice.
+    Refused,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,11 +53,14 @@ enum Stage {
     Verifying {
         result: Map<String, Value>,
         intent: Intent,
+        again: bool,
     },
     Finding {
         result: Map<String, Value>,
         intent: Intent,
         verdict: Verdict,
+        /// The verifier was asked before, and said no.
+        again: bool,
     },
     Settling {
         answer: Map<String, Value>,
@@ -124,6 +129,18 @@ impl CallAtHand {
         let target = Target { act: committed.act, section: committed.section };
         let problem = Problem::new(Failure::NotRun, "its fate was never added");
         Self { stage: Stage::Inquiring { problem }, origin: Origin::Unsettled, ..Self::of(committed.key, call, Some(target)) }
+    }
+
+    /// A call of an earlier turn whose fate the trail refused.
+    pub(super) fn refused(entry: Entry) -> Self {
+        let call = Call { id: String::new(), name: entry.tool.clone(), arguments: Arguments::Object { value: Map::new() } };
+        let target = Target { act: entry.act, section: entry.section.clone() };
+        let key = entry.key;
+        Self {
+            stage: Stage::Settling { answer: Map::new(), entry, problem: None },
+            origin: Origin::Refused,
+            ..Self::of(key, call, Some(target))
+        }
     }
 
     pub(super) fn step(&self) -> Step {
@@ -236,16 +253,32 @@ impl Machine<'_> {
                 self.doubtful(at_hand, Problem::new(Failure::NotRun, "broken off: the turn was stopped while this call ran"));
             }
             (Stage::Inquiring { problem }, Fact::Found(found)) => self.inquired(at_hand, problem, found),
-            (Stage::Verifying { result, intent }, Fact::Verified(verdict)) => {
+            (Stage::Verifying { result, intent, again }, Fact::Verified(verdict)) => {
                 self.events.push(Event::Verified { key: at_hand.key, verdict: verdict.clone() });
-                at_hand.stage = Stage::Finding { result, intent, verdict };
+                at_hand.stage = Stage::Finding { result, intent, verdict, again };
                 self.turn.phase = Phase::Calling(Box::new(at_hand));
             }
-            (Stage::Finding { result, intent, verdict }, Fact::Found(found)) => {
+            (Stage::Finding { result, intent, verdict, again: false }, Fact::Found(Ok(Some(found))))
+                if contradicts(&intent, &verdict, &found) =>
+            {
+                at_hand.stage = Stage::Verifying { result, intent, again: true };
+                self.turn.phase = Phase::Calling(Box::new(at_hand));
+            }
+            (Stage::Finding { result, intent, verdict, .. }, Fact::Found(found)) => {
                 let observed = observe(&intent, verdict, found);
                 self.observed(at_hand, result, &intent, &observed);
             }
-            (Stage::Settling { answer, entry, problem }, Fact::Settled(_)) => self.settled(at_hand, answer, entry, problem),
+            (Stage::Settling { answer, entry, problem }, Fact::Settled(settled)) => {
+                self.conversation.unsettled.retain(|refused| refused.key != entry.key);
+                if let Err(error) = settled {
+                    self.conversation.unsettled.push(entry.clone());
+                    if at_hand.origin != Origin::ThisTurn {
+                        // No turn opens before the trail has what is known of the one before it: else its sums would lack that for ever.
+                        return self.memory_failed(error);
+                    }
+                }
+                self.settled(at_hand, answer, entry, problem);
+            }
             _ => self.confused(),
         }
     }
@@ -258,7 +291,7 @@ impl Machine<'_> {
                 (None, None) => self.answer(at_hand, without_verification(result), None),
                 (None, Some(target)) => {
                     let intent = Intent { act: target.act, section: target.section.clone(), ids: ids_in(&result) };
-                    at_hand.stage = Stage::Verifying { result, intent };
+                    at_hand.stage = Stage::Verifying { result, intent, again: false };
                     self.turn.phase = Phase::Calling(Box::new(at_hand));
                 }
             },
@@ -285,7 +318,7 @@ impl Machine<'_> {
                 let result = Map::from_iter([("note".to_owned(), note)]);
                 let ids = committed.rows.iter().map(|row| row.id).collect();
                 let intent = Intent { act: committed.act, section: committed.section, ids };
-                at_hand.stage = Stage::Verifying { result, intent };
+                at_hand.stage = Stage::Verifying { result, intent, again: false };
                 self.turn.phase = Phase::Calling(Box::new(at_hand));
             }
             Err(error) => {
@@ -336,10 +369,13 @@ impl Machine<'_> {
     }
 
     fn settled(&mut self, at_hand: CallAtHand, answer: Map<String, Value>, entry: Entry, problem: Option<Problem>) {
+        if at_hand.origin == Origin::Refused {
+            return self.next_lost();
+        }
         let Entry { key, tool, act, section, fate, rows } = entry.clone();
         self.events.push(match at_hand.origin {
             Origin::ThisTurn => Event::Settled { key, tool, act, section, fate, rows },
-            Origin::Unanswered | Origin::Unsettled => Event::Recovered { key, tool, act, section, fate, rows },
+            _ => Event::Recovered { key, tool, act, section, fate, rows },
         });
         if self.settings.parts.pending {
             self.remember(&at_hand.call, &entry, problem.as_ref());
@@ -364,7 +400,9 @@ impl Machine<'_> {
                 self.conversation.pending.remember(&failed, self.conversation.pending_made);
                 true
             }
-            _ => false,
+            // What a discard took from the store without being borne out is still pending (V7).
+            Some(_) => entry.act == Act::Discard && (!entry.rows.is_empty() || matches!(entry.fate, Fate::Unknown { .. })),
+            None => false,
         };
         if changed {
             self.save_pending();
@@ -478,6 +516,11 @@ fn observe(intent: &Intent, verdict: Verdict, found: Result<Option<Committed>, P
             _ => Observed::Holds { rows },
         },
     }
+}
+
+/// The trail holds what the verifier does not find: one of them may have read an old state, so the verifier is asked once more.
+fn contradicts(intent: &Intent, verdict: &Verdict, found: &Committed) -> bool {
+    matches!(verdict, Verdict::Contradicted { .. }) && !found.rows.is_empty() && intent.ids_that_prove_nothing().is_none()
 }
 
 /// V8: a call that was applied is borne out for the rows that it changed, whatever else it named.

@@ -12,7 +12,12 @@ use super::{Machine, Phase, entry_of};
 impl Machine<'_> {
     /// U1: the receipt, from the audit trail; where the trail can't be read, from what was found call by call.
     pub(super) fn read_receipt(&mut self, trail: Result<Vec<Audited>, PortError>) {
+        self.turn.trail_unread = trail.is_err();
         let entries = receipt_entries(&self.turn.draft.entries, trail.unwrap_or_default());
+        if self.conversation.unsettled.iter().any(|entry| entry.key.turn < self.conversation.turn) {
+            // The trail lacks a fate, and so its sums lack what that call changed.
+            return self.make_receipt(entries, None);
+        }
         match self.turn.earlier.clone() {
             Some(earlier) => self.make_receipt(entries, Some(earlier)),
             None => self.turn.phase = Phase::SummingReceipt(entries),
@@ -25,7 +30,7 @@ impl Machine<'_> {
             // The turn ended before the guards could look once more (J10).
             self.objection_stands(objection);
         }
-        let receipt = Receipt { entries, earlier };
+        let receipt = Receipt { entries, earlier, unread: self.turn.trail_unread };
         self.say_lines(&stop);
         if self.settings.parts.receipts {
             self.events.push(Event::Receipt { receipt: receipt.clone(), text: report::receipt(&receipt) });

@@ -16,6 +16,9 @@ use super::{Machine, Phase, Save, entry_of};
 impl Machine<'_> {
     /// The trail of the turn before this one. What is open in it is closed first, and then the trail is read again.
     pub(super) fn look_back(&mut self, trail: Vec<Audited>) {
+        // What was added all the same, its answer lost, is refused no more.
+        let added = |entry: &Entry| trail.iter().any(|audited| audited.committed.key == entry.key && audited.fate.is_some());
+        self.conversation.unsettled.retain(|entry| !added(entry));
         if self.turn.looked_back.is_none() {
             self.turn.looked_back = Some(self.conversation.spoken);
             self.turn.lost = self.lost_calls(&trail).into();
@@ -31,14 +34,22 @@ impl Machine<'_> {
         }
     }
 
-    /// Calls at the end of the transcript that have no result, in order; then commits that were answered and have no fate.
+    /// Calls at the end of the transcript that have no result, in order; then fates that the trail refused; then commits that were answered
+    /// and have no fate.
     fn lost_calls(&self, trail: &[Audited]) -> Vec<CallAtHand> {
-        let fated = |key: CallKey| trail.iter().find(|audited| audited.committed.key == key && audited.fate.is_some());
+        let refused = &self.conversation.unsettled;
+        let fated = |key: CallKey| {
+            let told = trail.iter().find(|audited| audited.committed.key == key && audited.fate.is_some());
+            refused.iter().find(|entry| entry.key == key).cloned().or_else(|| told.cloned().map(entry_of))
+        };
         let unanswered = |(key, call): (CallKey, Call)| {
             let target = self.target_of(&call);
-            CallAtHand::unanswered(key, call, target, fated(key).cloned().map(entry_of))
+            CallAtHand::unanswered(key, call, target, fated(key))
         };
         let mut lost: Vec<CallAtHand> = self.dangling_calls().into_iter().map(unanswered).collect();
+        let again = refused.iter().filter(|entry| lost.iter().all(|call| call.key() != entry.key)).cloned();
+        let again: Vec<CallAtHand> = again.map(CallAtHand::refused).collect();
+        lost.extend(again);
         let open = |audited: &&Audited| audited.fate.is_none() && lost.iter().all(|call| call.key() != audited.committed.key);
         let unsettled: Vec<CallAtHand> =
             trail.iter().filter(open).map(|audited| CallAtHand::unsettled(audited.committed.clone())).collect();
@@ -73,7 +84,7 @@ impl Machine<'_> {
         let turn = self.conversation.spoken;
         let replies: Vec<String> = self.conversation.messages.iter().filter_map(|message| text_of(message, turn)).collect();
         self.open_turn(&entries);
-        let receipt = Receipt { entries, earlier: Some(sums) };
+        let receipt = Receipt { entries, earlier: Some(sums), unread: false };
         let record = TurnRecord {
             turn,
             status: Status::of(&Stop::Died, false, &receipt),
