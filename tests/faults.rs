@@ -102,6 +102,48 @@ fn l5_v4_each_fault_of_a_tool_ends_as_the_database_has_it() {
 }
 
 #[test]
+fn v6_l10_each_fault_of_the_store_ends_as_the_database_has_it() {
+    hold(&[
+        ("store-busy", 1, "attempted", "failed", 0, "database is busy"),
+        ("store-locked", 1, "attempted", "failed", 0, "table is locked"),
+        ("store-full", 1, "attempted", "failed", 0, "disk is full"),
+        ("store-io", 1, "attempted", "failed", 0, "disk I/O error"),
+        ("store-constraint", 1, "attempted", "failed", 0, "a constraint refused it"),
+        ("commit-fails", 1, "attempted", "failed", 0, "was rolled back"),
+        ("commit-unknown", 1, "changed", "applied", 2, "created skills #2, #3"),
+        ("commit-undone", 1, "changed", "failed", 2, "the audit trail holds: created skills #2, #3"),
+        ("commit-late", 1, "attempted", "failed", 0, "no answer within thirty seconds"),
+        ("write-deferred", 1, "attempted", "failed", 0, "cannot roll back"),
+        ("row-vanishes", 1, "changed", "applied", 2, "created skills #2, #3"),
+        ("stale-read", 1, "changed", "applied", 2, "created skills #2, #3"),
+        ("stale-read", 2, "changed", "failed", 2, "the audit trail holds: created skills #2, #3"),
+        ("verifier-silent", 1, "changed", "applied", 2, "created skills #2, #3"),
+        ("verifier-silent", 2, "changed", "unknown", 2, "UNKNOWN — the database did not answer"),
+        ("find-fails", 1, "changed", "applied", 2, "created skills #2, #3"),
+        ("find-fails", 2, "changed", "unknown", 2, "UNKNOWN — the audit trail did not answer"),
+        ("settle-fails", 2, "changed", "applied", 2, "created skills #2, #3"),
+        ("settle-unanswered", 2, "changed", "applied", 2, "created skills #2, #3"),
+        ("trail-fails", 2, "changed", "applied", 2, "created skills #2, #3"),
+        ("sums-fail", 1, "changed", "applied", 2, "created skills #2, #3"),
+        ("save-fails", 1, "changed", "applied", 2, "created skills #2, #3"),
+        ("save-unanswered", 1, "changed", "applied", 2, "created skills #2, #3"),
+        ("close-fails", 1, "changed", "applied", 2, "created skills #2, #3"),
+        ("close-unanswered", 2, "changed", "applied", 2, "created skills #2, #3"),
+    ]);
+}
+
+#[test]
+fn u1_where_a_message_or_the_sums_cannot_be_had_twice_the_turn_ends_as_a_fault_with_a_receipt() {
+    let world = World::new().expect("a world");
+    for name in ["sums-fail", "save-fails", "save-unanswered"] {
+        let run = struck(&world, &[(name, 1, 2)]);
+        assert_eq!((run.outcome.turns[0].status.as_str(), run.outcome.turns[0].changed_rows), ("fault", 0), "{name}");
+        assert!(told(&run, 0).contains("the conversation could not be stored"), "{name}: {}", told(&run, 0));
+        assert!(run.turns[0].events.iter().any(|event| matches!(event, Event::Receipt { .. })), "{name}");
+    }
+}
+
+#[test]
 fn j6_a_judge_that_fails_once_corrects_an_honest_reply_at_the_most() {
     hold(&[
         ("judge-errs", 1, "changed", "applied", 2, "applied"),
@@ -143,9 +185,9 @@ fn campaign(faults: &[&str], runs: u64) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn whatever_tools_and_judge_do_wrong_nothing_is_found_and_each_fault_is_reached() {
-    let reach = campaign(&["tool", "judge"], 200);
-    let classes = [Class::Tool, Class::Judge];
+fn whatever_tools_store_and_judge_do_wrong_nothing_is_found_and_each_fault_is_reached() {
+    let reach = campaign(&["tool", "store", "judge"], 300);
+    let classes = [Class::Tool, Class::Store, Class::Judge];
     let all: BTreeSet<&str> = faults::catalogue().filter(|fault| classes.contains(&fault.class)).map(|fault| fault.name).collect();
     let missing: Vec<&&str> = all.iter().filter(|name| !reach.contains_key(&format!("fault:{name}"))).collect();
     assert_eq!(missing, Vec::<&&str>::new());
@@ -155,7 +197,7 @@ fn whatever_tools_and_judge_do_wrong_nothing_is_found_and_each_fault_is_reached(
 fn a_fault_that_is_off_draws_nothing_and_the_fair_phase_has_none() {
     let plan = |faults: &[&str]| Plan { faults: faults.iter().map(|name| (*name).to_owned()).collect(), ..quiet_plan() };
     let world = World::new().expect("a world");
-    let with = run(&plan(&["tool", "judge"]), &world).expect("it runs");
+    let with = run(&plan(&["tool", "store", "judge"]), &world).expect("it runs");
     let without = run(&plan(&[]), &world).expect("it runs");
     assert_eq!(with.outcome.faults, [""; 0], "a run in two has none on");
     assert_eq!(with.outcome.trace_hash, without.outcome.trace_hash);
