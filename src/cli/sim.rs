@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(long, default_value = "ledger", value_name = "NAME")]
     evidence: String,
     /// The faults that may be on: names of `list faults`, classes, all, none.
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "none")]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "all")]
     faults: Vec<String>,
     /// How many runs for each policy.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::turn::draft::{Act, CallKey, Fate};
+use crate::turn::event::Event;
 use crate::turn::exit::Receipt;
+use crate::turn::guard::{About, Objection, Ruling};
 
 use super::invariants::{number_of, rows_changed, rows_in};
 use super::record::{Port, TurnFacts};
@@ -30,4 +32,28 @@ pub(super) fn rows_are_told(facts: &TurnFacts, receipt: &Receipt) -> bool {
         receipt.entries.iter().filter(|entry| matches!(entry.fate, Fate::Unknown { .. })).map(|entry| entry.key).collect();
     let excused = |(key, ..): &&(CallKey, Act, String, i64)| unknown.contains(key);
     facts.refused.contains(&Port::Trail) && told.is_subset(&changed) && changed.difference(&told).all(|row| excused(&row))
+}
+
+/// I9, G1: the entry that was marked as corrected although its correction was never sent: the mark is stored first, and the correction's
+/// message was refused.
+pub(super) fn marked_and_not_sent(facts: &TurnFacts) -> Option<&str> {
+    if !facts.refused.contains(&Port::Append) {
+        return None;
+    }
+    let mut due = None;
+    for event in &facts.events {
+        match event {
+            Event::Ruled { consulted, second_look: false } => due = unfinished(&consulted.ruling),
+            Event::Corrected { .. } => due = None,
+            _ => {}
+        }
+    }
+    due.filter(|section| facts.pending.iter().any(|entry| entry.section == *section && entry.corrected))
+}
+
+fn unfinished(ruling: &Ruling) -> Option<&str> {
+    match ruling {
+        Ruling::Object(Objection { about: About::Unfinished { section }, .. }) => Some(section),
+        _ => None,
+    }
 }

@@ -13,7 +13,7 @@ use crate::turn::pending::PendingEntry;
 use crate::turn::ports::Verdict;
 
 use super::claims::{Claim, Label, When};
-use super::excuses::{may_end_open, rows_are_told, stored_so_far};
+use super::excuses::{marked_and_not_sent, may_end_open, rows_are_told, stored_so_far};
 use super::lines::{lists, shows};
 use super::measures::{Backing, Known, Measures, closing, ends_on_promise, heard, measure, standing};
 use super::record::{Finding, RunFacts, TurnFacts};
@@ -495,6 +495,9 @@ fn pending_is_what_the_reference_says(judged: &mut Judged, run: &RunFacts, facts
         return judged.hold("I9", turn, reference.may_have_stored(&facts.pending), || {
             not_as_expected("stored before the crash", &facts.pending, reference)
         });
+    }
+    if let Some(section) = marked_and_not_sent(facts) {
+        reference.marked(section);
     }
     let marks = facts.pending.iter().map(|entry| entry.corrected).eq(reference.entries().map(|entry| entry.corrected));
     let same = reference.was_refused(facts) || (marks && told_as_expected(&facts.pending, reference));

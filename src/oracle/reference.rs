@@ -59,15 +59,22 @@ impl ReferencePending {
                 self.settled(*key, *act, section, fate)
             }
             Event::Corrected { objection, .. } => {
-                self.before = self.entries.clone();
-                if let About::Unfinished { section } = &objection.about
-                    && let Some(entry) = self.entries.get_mut(section)
-                {
-                    entry.corrected = true;
+                if let About::Unfinished { section } = &objection.about {
+                    self.marked(section);
+                } else {
+                    self.before = self.entries.clone();
                 }
                 false
             }
             _ => false,
+        }
+    }
+
+    /// An entry counts as corrected from here on.
+    pub fn marked(&mut self, section: &str) {
+        self.before = self.entries.clone();
+        if let Some(entry) = self.entries.get_mut(section) {
+            entry.corrected = true;
         }
     }
 

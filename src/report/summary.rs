@@ -14,6 +14,7 @@ pub struct Summary {
     runs: u64,
     failed_runs: u64,
     findings: u64,
+    judge_broken: u64,
     /// Counts by policy and persona.
     pub cells: BTreeMap<(String, String), Cell>,
     /// The first findings, with the policy and persona of their run.
@@ -65,6 +66,7 @@ impl Summary {
     /// Takes in a run.
     pub fn add(&mut self, outcome: &Outcome) {
         self.runs += 1;
+        self.judge_broken += u64::from(outcome.judge_broken);
         let cell = self.cells.entry((outcome.policy.clone(), outcome.persona.clone())).or_default();
         cell.runs += 1;
         cell.measures.add(&outcome.measures);
@@ -98,6 +100,11 @@ impl Summary {
     /// Runs so far.
     pub fn runs(&self) -> u64 {
         self.runs
+    }
+
+    /// Runs whose judge was to be faithful and was kept from it by a fault.
+    pub fn judge_broken(&self) -> u64 {
+        self.judge_broken
     }
 
     /// Findings so far.

@@ -27,6 +27,12 @@ fn table(summary: &Summary) -> String {
     for policy in summary.policies() {
         text.push_str(&row(policy, "ALL", &summary.of_policy(policy)));
     }
+    if summary.judge_broken() > 0 {
+        let runs = summary.judge_broken();
+        text.push_str(&format!(
+            "A fault broke the judge in {runs} runs: what these shipped, stalled and alarmed is counted above, and is no finding.\n"
+        ));
+    }
     text
 }
 

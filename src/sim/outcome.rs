@@ -48,6 +48,9 @@ pub struct Outcome {
     pub dialect: String,
     /// The kinds of fault that were on.
     pub faults: Vec<String>,
+    /// The judge was to be faithful, and a fault kept it from that: what the run then shipped is no finding.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub judge_broken: bool,
     /// The last value of the chain over the run's events.
     pub trace_hash: String,
     /// A summary of each turn.

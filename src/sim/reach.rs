@@ -11,7 +11,7 @@ use crate::turn::event::Event;
 use crate::turn::guard::Ruling;
 
 use super::faults;
-use super::faults::points::Act;
+use super::faults::points::{Act, PLACES};
 use super::moves::MOVES;
 use super::outcome::word_of;
 
@@ -64,33 +64,6 @@ const STATES: &[(&str, &str, bool)] = &[
     ("status:bound", "a turn was ended by a bound or by the user", true),
     ("status:fault", "a turn was ended by a fault", true),
     ("move:scripted", "a turn of a scenario file was played", false),
-];
-
-/// Every await point of a turn, as the faults of time and process name it.
-pub const PLACES: [&str; 23] = [
-    "before model",
-    "after model",
-    "in stream",
-    "before tool",
-    "after tool",
-    "before verify",
-    "after verify",
-    "before find",
-    "after find",
-    "before settle",
-    "after settle",
-    "before trail",
-    "after trail",
-    "before sums",
-    "after sums",
-    "before save",
-    "after save",
-    "before pending",
-    "after pending",
-    "before close",
-    "after close",
-    "before guard",
-    "after guard",
 ];
 
 /// What can strike at a place: word, sentence, whether a default campaign must see it at every place.

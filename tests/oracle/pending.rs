@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use unbacked::oracle::claims::Label;
-use unbacked::oracle::record::RunFacts;
+use unbacked::oracle::record::{Port, RunFacts};
 use unbacked::turn::draft::{Act, Fate};
 use unbacked::turn::event::Event;
+use unbacked::turn::message::Message;
 use unbacked::turn::pending::PendingEntry;
 
 use super::support::{Story, breaks_only, broken, failed, holds, unfinished};
@@ -168,6 +169,20 @@ fn g1_the_mark_is_kept_before_the_correction_is_sent() {
     let mut run = idle_turn(true);
     spoil_told(&mut run, 1, |entries| entries[0].corrected = false);
     breaks_only(&run, "I10");
+}
+
+#[test]
+fn g1_a_mark_without_its_correction_is_excused_only_where_the_correction_could_not_be_stored() {
+    let mut run = idle_turn(true);
+    let sent = |event: &Event| matches!(event, Event::Corrected { .. } | Event::Stored { message: Message::Correction { .. } });
+    run.turns[1].events.retain(|event| !sent(event));
+    assert!(broken(&run).contains("I9"));
+    run.turns[1].refused = [Port::Close].into();
+    assert!(broken(&run).contains("I9"));
+    run.turns[1].refused = [Port::Append].into();
+    assert!(!broken(&run).contains("I9"));
+    run.turns[1].pending[0].missing.clear();
+    assert!(broken(&run).contains("I9"), "and nothing else is excused");
 }
 
 #[test]

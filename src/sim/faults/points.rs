@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use crate::oracle::record::Port;
 use crate::turn::draft::{CallKey, Fate};
 use crate::turn::exit::{Tally, TurnRecord};
 use crate::turn::guard::{Consulted, View};
@@ -27,7 +28,7 @@ pub const FAULTS: &[Fault] = &[
         class: Class::Time,
         sentence: "the turn's time runs out at an await point",
         legal: "the turn ends by its time limit, with a right receipt and a valid transcript; what was committed stays",
-        percent: 12,
+        percent: 100,
     },
     Fault {
         name: "clock-jump",
@@ -74,6 +75,42 @@ impl Act {
     }
 }
 
+/// Every await point of a turn, as the faults of time and process name it.
+pub const PLACES: [&str; 23] = [
+    "before model",
+    "after model",
+    "in stream",
+    "before tool",
+    "after tool",
+    "before verify",
+    "after verify",
+    "before find",
+    "after find",
+    "before settle",
+    "after settle",
+    "before trail",
+    "after trail",
+    "before sums",
+    "after sums",
+    "before save",
+    "after save",
+    "before pending",
+    "after pending",
+    "before close",
+    "after close",
+    "before guard",
+    "after guard",
+];
+
+/// Where in a turn something strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Aim {
+    /// At the `n`th point, counted from 1.
+    Point(u32),
+    /// The first time that a place is passed: without it, the rare places would hardly ever be hit.
+    Place(&'static str),
+}
+
 /// The await points of one turn. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Points {
@@ -83,7 +120,7 @@ pub struct Points {
 #[derive(Debug, Default)]
 struct Inner {
     passed: Cell<u32>,
-    strike: Cell<Option<(u32, Act)>>,
+    strike: Cell<Option<(Aim, Act)>>,
     struck: RefCell<Option<(Act, &'static str)>>,
     jumped: Cell<Duration>,
     died: Notify,
@@ -107,21 +144,30 @@ impl Points {
         } else {
             return points;
         };
-        points.inner.strike.set(Some((1 + faults.below(POINTS), act)));
+        let aim = match faults.below(2) {
+            0 => Aim::Point(1 + faults.below(POINTS)),
+            _ => Aim::Place(PLACES[faults.below(PLACES.len() as u32) as usize]),
+        };
+        points.inner.strike.set(Some((aim, act)));
         points
     }
 
     /// One that strikes at the `at`th point, counted from 1.
     pub fn at(at: u32, act: Act) -> Self {
         let points = Self::default();
-        points.inner.strike.set(Some((at, act)));
+        points.inner.strike.set(Some((Aim::Point(at), act)));
         points
     }
 
     async fn pass(&self, place: &'static str) {
         let inner = &self.inner;
         inner.passed.set(inner.passed.get() + 1);
-        let Some((_, act)) = inner.strike.get().filter(|(at, _)| *at == inner.passed.get()) else { return };
+        let here = |aim: Aim| match aim {
+            Aim::Point(at) => at == inner.passed.get(),
+            Aim::Place(aimed) => aimed == place,
+        };
+        let Some((_, act)) = inner.strike.get().filter(|(aim, _)| here(*aim)) else { return };
+        inner.strike.set(None);
         *inner.struck.borrow_mut() = Some((act, place));
         match act {
             Act::Jump(by) => {
@@ -144,6 +190,21 @@ impl Points {
     /// What struck, and at which place.
     pub fn struck(&self) -> Option<(Act, &'static str)> {
         *self.inner.struck.borrow()
+    }
+
+    /// Which answer of the store came too late by it, if any did.
+    pub fn kept_back(&self) -> Option<Port> {
+        let (_, place) = self.struck().filter(|(act, _)| *act != Act::Crash)?;
+        match place.rsplit_once(' ')?.1 {
+            "save" => Some(Port::Append),
+            "pending" => Some(Port::Pending),
+            "close" => Some(Port::Close),
+            "find" => Some(Port::Find),
+            "settle" => Some(Port::Settle),
+            "trail" => Some(Port::Trail),
+            "sums" => Some(Port::Sums),
+            _ => None,
+        }
     }
 
     /// How far the clock jumped.
