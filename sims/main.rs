@@ -36,20 +36,34 @@ fn main() {
         move || every_case_has_a_file_or_a_reason(&home)
     })];
     for (folder, kind) in [("cases", "case"), ("scenarios", "scenario"), ("regressions", "regression")] {
-        for file in files_in(&home.join(folder)) {
-            let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            trials.push(Trial::test(format!("{kind}::{name}"), move || holds(&file)));
+        for file in files_in(&home.join(folder), "toml") {
+            trials.push(Trial::test(format!("{kind}::{}", stem(&file)), move || holds(&file)));
+        }
+        for file in files_in(&home.join(folder), "json") {
+            trials.push(Trial::test(format!("{kind}::{}", stem(&file)), move || is_mended(&file)));
         }
     }
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-fn files_in(folder: &Path) -> Vec<PathBuf> {
+fn files_in(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> =
-        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == ending)).collect();
     files.sort();
     files
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A failure that was kept once is there no more.
+fn is_mended(file: &Path) -> Result<(), Failed> {
+    let plan = unbacked::sim::plan::parse(&file.display().to_string(), &std::fs::read_to_string(file)?)?;
+    let outcome = run(&plan, &World::new()?)?.outcome;
+    let told: Vec<String> = outcome.findings.iter().map(|found| format!("{}: {}", found.invariant, found.message)).collect();
+    if told.is_empty() { Ok(()) } else { Err(told.join("\n").into()) }
 }
 
 fn read(file: &Path) -> Result<Script, Failed> {
@@ -81,8 +95,7 @@ fn holds(file: &Path) -> Result<(), Failed> {
 
 fn every_case_has_a_file_or_a_reason(home: &Path) -> Result<(), Failed> {
     let known: Known = toml::from_str(&std::fs::read_to_string(home.join("known.toml"))?)?;
-    let files: BTreeSet<String> =
-        files_in(&home.join("cases")).iter().filter_map(|file| file.file_stem().map(|stem| stem.to_string_lossy().into_owned())).collect();
+    let files: BTreeSet<String> = files_in(&home.join("cases"), "toml").iter().map(|file| stem(file)).collect();
     let aside: BTreeSet<String> = known.set_aside.iter().map(|entry| entry.id.clone()).collect();
     for id in &known.cases {
         match (files.contains(id), aside.contains(id)) {

@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> Result<Found, Failure> {
         summary.add(outcome);
     }
     lines.close()?;
-    sim::tell(&mut summary, |_| template.plan(0))?;
+    sim::tell(&mut summary, |_| template.plan(0), None)?;
     let found = sim::report(&mut summary, args.quiet, lines.on_stdout)?;
     trust::judged(&template, &summary, found)
 }

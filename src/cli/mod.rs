@@ -1,10 +1,13 @@
 //! The command line: one file a command, no logic. It knows all rooms; nothing knows it.
 
+mod input;
+mod keep;
 mod lines;
 mod list;
 mod merge;
 mod progress;
 mod replay;
+mod shrink;
 mod sim;
 mod trust;
 
@@ -26,6 +29,7 @@ const EXAMPLES: &str = "Examples:
   unbacked sim --policy none --runs 1000        what ships without a guard
   unbacked sim sims/cases/*.toml                the faults of the field, as scenarios
   unbacked replay 123 --persona fabulist        one run, told step by step
+  unbacked shrink sims/regressions/I4-….json    the smallest plan that still fails
   unbacked merge part1.jsonl part2.jsonl        shards joined into one report
   unbacked list personas                        what there is
 
@@ -38,6 +42,8 @@ enum Command {
     Sim(sim::Args),
     /// One run, told step by step.
     Replay(replay::Args),
+    /// The smallest plan that still fails in the same way.
+    Shrink(shrink::Args),
     /// Joins the results of shards into one report.
     Merge(merge::Args),
     /// Personas, moves, policies, invariants and wire rules, with a line each.
@@ -79,6 +85,7 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Sim(args) => sim::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Shrink(args) => shrink::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::List(args) => list::run(&args),
     };

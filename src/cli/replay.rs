@@ -8,6 +8,7 @@ use unbacked::sim::plan::{self, Plan};
 use unbacked::sim::world::World;
 use unbacked::turn::bounds::Settings;
 
+use super::input::{self, Input};
 use super::{Failure, Found};
 
 /// One run, told step by step.
@@ -17,7 +18,7 @@ use super::{Failure, Found};
   unbacked replay sims/cases/C002.toml
   unbacked replay 123 --persona fabulist --trace > trace.jsonl")]
 pub struct Args {
-    /// The run's seed, as a finding names it, or a scenario file.
+    /// The run's seed, as a finding names it, or a file: a scenario in TOML, a plan in JSON.
     #[arg(value_name = "SEED|FILE")]
     what: String,
     /// The guard policy; full, or the first that the file names.
@@ -46,7 +47,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Found, Failure> {
     let plan = plan_of(args)?;
     let world = World::new().map_err(Failure::Environment)?;
-    let run = unbacked::sim::run::run(&plan, &world).map_err(Failure::Usage)?;
+    let run = input::run_of(&plan, &world)?;
     let text = if args.trace { story::trace(&run) } else { story::tell(&run) };
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::of_output(&error, "the story"))?;
@@ -73,9 +74,14 @@ fn plan_of(args: &Args) -> Result<Plan, Failure> {
             file: String::new(),
         }
     } else {
-        let script = super::sim::read(Path::new(&args.what))?;
-        let policy = script.policies.first().cloned().unwrap_or_else(|| "full".into());
-        Plan::of_script(&script, &policy, "")
+        match input::read(Path::new(&args.what))? {
+            // A plan says all of it by itself.
+            Input::Plan(plan) => return Ok(*plan),
+            Input::Script(script) => {
+                let policy = script.policies.first().cloned().unwrap_or_else(|| "full".into());
+                Plan::of_script(&script, &policy, "")
+            }
+        }
     };
     plan.faults.clone_from(&args.faults);
     plan.evidence.clone_from(&args.evidence);

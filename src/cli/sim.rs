@@ -11,10 +11,12 @@ use unbacked::report::summary::{Kept, Summary};
 use unbacked::report::{story, terminal};
 use unbacked::sim::campaign::{Campaign, Check, NONDETERMINISM, Part};
 use unbacked::sim::plan::Plan;
-use unbacked::sim::scenario::{self, Script};
+use unbacked::sim::scenario::Script;
 use unbacked::sim::world::World;
 use unbacked::wire::Dialect;
 
+use super::input::{self, Input};
+use super::keep;
 use super::lines::{self, Lines};
 use super::{Failure, Found, progress, trust};
 
@@ -26,6 +28,7 @@ use super::{Failure, Found, progress, trust};
   unbacked sim --time 10m --runs 1000000 --json out.jsonl
   unbacked sim --resume out.jsonl
   unbacked sim --shard 1/3 --json part1.jsonl
+  unbacked sim --policy none --runs 100 --keep=found
   unbacked sim sims/cases/*.toml
 
 Exit code 0: no finding. 1: findings, each with its story and the command that replays it. 5: a run that was
@@ -73,6 +76,10 @@ pub struct Args {
     /// Ends after this time: 30s, 10m, 2h. `--resume` goes on.
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
+    /// Shrinks each finding that is told, and keeps its plan in this folder; sims/regressions where none is named. What is kept there runs first
+    /// in every campaign.
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = keep::FOLDER)]
+    keep: Option<PathBuf>,
     /// Makes every run twice, and not one in a hundred only.
     #[arg(long)]
     check_determinism: bool,
@@ -125,6 +132,10 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
     check_names(&campaign)?;
     trust::canaries()?;
     let stop = stop_on_interrupt()?;
+    let again = fail_again(&campaign, args.keep.as_deref().unwrap_or(Path::new(keep::FOLDER)))?;
+    for failed in &again {
+        told(failed, args.json.as_deref() == Some(Path::new("-")))?;
+    }
     let mut summary = Summary::new();
     let mut lines = match &args.resume {
         Some(file) => resume(file, &mut campaign, &mut summary)?,
@@ -157,9 +168,24 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
         let why = if stop.load(Ordering::Relaxed) { "Interrupted" } else { "Time is up" };
         told(&format!("{why} after {} of {of} runs.\n", summary.runs()), lines.on_stdout)?;
     }
-    tell(&mut summary, |_| campaign.plan(0))?;
+    tell(&mut summary, |_| campaign.plan(0), args.keep.as_deref())?;
     let found = report(&mut summary, args.quiet, lines.on_stdout)?;
+    let found = if found == Found::Clean && !again.is_empty() { Found::Findings } else { found };
     trust::judged(&campaign, &summary, found)
+}
+
+/// Failures that were kept once, under a policy of this campaign. Those that are still there.
+fn fail_again(campaign: &Campaign, folder: &Path) -> Result<Vec<String>, Failure> {
+    let world = World::new().map_err(Failure::Environment)?;
+    let mut failed = Vec::new();
+    for plan in keep::kept(folder)?.iter().filter(|plan| campaign.policies.contains(&plan.policy)) {
+        let run = input::run_of(plan, &world)?;
+        failed.extend(run.outcome.findings.first().map(|found| {
+            let (message, replay) = (super::printable(&found.message), super::printable(&found.replay));
+            format!("A kept failure is there again: {}: {message}\n    replay: {replay}\n", found.invariant)
+        }));
+    }
+    Ok(failed)
 }
 
 /// Takes in what was run before.
@@ -191,7 +217,7 @@ fn resume(file: &Path, campaign: &mut Campaign, summary: &mut Summary) -> Result
 }
 
 /// The findings that are reported are run once more, and their turns told.
-pub(super) fn tell(summary: &mut Summary, plan_of: impl Fn(&Kept) -> Plan) -> Result<(), Failure> {
+pub(super) fn tell(summary: &mut Summary, plan_of: impl Fn(&Kept) -> Plan, folder: Option<&Path>) -> Result<(), Failure> {
     let world = World::new().map_err(Failure::Environment)?;
     for kept in summary.told(terminal::TOLD) {
         let mut plan = plan_of(kept);
@@ -201,6 +227,10 @@ pub(super) fn tell(summary: &mut Summary, plan_of: impl Fn(&Kept) -> Plan) -> Re
         plan.dialect.clone_from(&kept.dialect);
         let run = unbacked::sim::run::run(&plan, &world).map_err(Failure::Internal)?;
         kept.story = story::tell_one(&run, kept.found.turn, 15);
+        if let Some(folder) = folder {
+            let file = keep::keep(folder, &plan, &kept.found, &world)?;
+            kept.story.push_str(&format!("    kept, and made smaller: {}\n", super::printable(&file.display().to_string())));
+        }
     }
     Ok(())
 }
@@ -222,19 +252,22 @@ fn check_names(campaign: &Campaign) -> Result<(), Failure> {
 }
 
 fn scenarios(args: &Args) -> Result<Found, Failure> {
-    let scripts: Vec<Script> = args.files.iter().map(|file| read(file)).collect::<Result<_, _>>()?;
+    let inputs: Vec<Input> = args.files.iter().map(|file| input::read(file)).collect::<Result<_, _>>()?;
     let world = World::new().map_err(Failure::Environment)?;
     let mut lines = Lines::open(args.json.as_deref())?;
     let mut summary = Summary::new();
-    let all: Vec<Plan> = scripts.iter().flat_map(|script| plans(script, args)).collect();
+    let of = |input: Input| match input {
+        Input::Script(script) => plans(&script, args),
+        Input::Plan(plan) => vec![*plan],
+    };
+    let all: Vec<Plan> = inputs.into_iter().flat_map(of).collect();
     for plan in &all {
-        let name = plan.script.as_ref().map(|script| script.file.as_str()).unwrap_or_default();
-        let run = unbacked::sim::run::run(plan, &world).map_err(|error| Failure::Usage(super::printable(&format!("{name}: {error}"))))?;
+        let run = input::run_of(plan, &world)?;
         lines.put(&run.outcome)?;
         summary.add(&run.outcome);
     }
     lines.close()?;
-    tell(&mut summary, |kept| all[kept.number].clone())?;
+    tell(&mut summary, |kept| all[kept.number].clone(), None)?;
     report(&mut summary, args.quiet, lines.on_stdout)
 }
 
@@ -252,14 +285,6 @@ fn plans(script: &Script, args: &Args) -> Vec<Plan> {
         plan
     };
     pairs.map(plan).collect()
-}
-
-pub(super) fn read(file: &Path) -> Result<Script, Failure> {
-    let name = file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|error| {
-        Failure::Usage(format!("cannot read {name}: {error}. Name a scenario file in TOML, such as sims/cases/C002.toml"))
-    })?;
-    scenario::parse(&name, &text).map_err(|error| Failure::Usage(super::printable(&error.to_string())))
 }
 
 fn jobs(args: &Args) -> usize {

@@ -67,7 +67,7 @@ fn place_of(message: &str) -> String {
 }
 
 /// How large a run is. The order of the fields is the order of what is made smaller first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Size {
     /// Turns, those of the fair phase included.
     pub turns: usize,
