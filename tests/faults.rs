@@ -168,6 +168,7 @@ fn campaign(faults: &[&str], runs: u64) -> BTreeMap<String, u64> {
         judge: "faithful".into(),
         evidence: "ledger".into(),
         faults: faults.iter().map(|name| (*name).to_owned()).collect(),
+        sabotage: None,
         jobs: 2,
         part: Part::default(),
         check: Check::Sample,

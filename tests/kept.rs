@@ -77,3 +77,36 @@ fn what_cannot_be_shrunk_or_read_is_told_with_the_place() {
     std::fs::write(home.path().join("broken.json"), "{\n  \"version\": 1,,").expect("written");
     refused(&["replay", "broken.json"], "broken.json:2:");
 }
+
+/// Finds a planted bug in a small campaign, keeps it made smaller, and replays it from its file. How many turns it has in the end, and how many
+/// choices that are not the mildest.
+fn planted(name: &str, invariant: &str, persona: &str) -> (usize, usize) {
+    let home = tempfile::tempdir().expect("a folder");
+    let campaign = ["sim", "--sabotage", name, "--persona", persona, "--runs", "6", "--faults", "none", "--keep=found"];
+    let found = unbacked(home.path(), &campaign);
+    assert_eq!(found.status.code(), Some(1), "{name}: {}", text(&found.stderr));
+    let of_invariant = |file: &PathBuf| file.to_string_lossy().contains(&format!("/{invariant}-"));
+    let file = files(&home.path().join("found")).into_iter().find(of_invariant).unwrap_or_else(|| panic!("{name} breaks no {invariant}"));
+    let again = text(&unbacked(home.path(), &["replay", file.to_str().expect("a name")]).stdout);
+    assert!(again.contains(&format!("{invariant} in turn")), "{name}: {again}");
+    let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(file).expect("it is there")).expect("JSON");
+    let choices = plan["choices"].as_array().expect("choices");
+    (again.lines().filter(|line| line.starts_with("turn ")).count(), choices.iter().filter(|choice| **choice != 0).count())
+}
+
+#[test]
+fn w_a_report_placed_before_the_tool_messages_is_found_shrunk_kept_and_replayed() {
+    assert_eq!(planted("report-before-results", "I6", "honest"), (2, 0));
+}
+
+#[test]
+fn g_j_a_guard_that_accepts_all_is_found_shrunk_kept_and_replayed() {
+    assert_eq!(planted("deaf-guard", "shipped", "fabulist"), (2, 2));
+}
+
+#[test]
+fn a_sabotage_that_is_not_there_is_told_with_the_nearest() {
+    let done = unbacked(Path::new("."), &["sim", "--runs", "1", "--sabotage", "deaf-gard"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("did you mean `deaf-guard`?"), "{}", text(&done.stderr));
+}

@@ -214,6 +214,7 @@ fn a_campaign_with_the_faults_of_the_provider_has_no_finding_and_reaches_each() 
         judge: "faithful".into(),
         evidence: "ledger".into(),
         faults: vec!["provider".into()],
+        sabotage: None,
         jobs: 2,
         part: Part::default(),
         check: Check::Sample,

@@ -123,6 +123,7 @@ fn played(script: Script) -> Result<Vec<String>, String> {
         dialect: "anthropic".into(),
         persona: "scripted".into(),
         faults: Vec::new(),
+        sabotage: None,
         settings: script.settings.clone(),
         choices: None,
         script: Some(script),

@@ -20,6 +20,7 @@ fn lying(seed: u64) -> Plan {
         judge: "faithful".into(),
         evidence: "ledger".into(),
         faults: Vec::new(),
+        sabotage: None,
         jobs: 1,
         part: Part::default(),
         check: Check::Sample,

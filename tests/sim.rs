@@ -18,6 +18,7 @@ fn campaign(policy: &str, persona: &[&str], runs: u64) -> Campaign {
         judge: "faithful".into(),
         evidence: "ledger".into(),
         faults: Vec::new(),
+        sabotage: None,
         jobs: 2,
         part: Part::default(),
         check: Check::Sample,

@@ -10,6 +10,7 @@ use unbacked::sim::faults;
 use unbacked::sim::moves::MOVES;
 use unbacked::sim::persona::PERSONAS;
 use unbacked::sim::reach;
+use unbacked::sim::sabotage::SABOTAGES;
 use unbacked::wire::Dialect;
 use unbacked::wire::strict::rules::RULES;
 
@@ -22,7 +23,7 @@ use super::{Failure, Found};
   unbacked list marks
   unbacked list --json")]
 pub struct Args {
-    /// Only this catalogue: personas, moves, faults, policies, invariants, marks, rules, dialects, judges.
+    /// Only this catalogue: personas, moves, faults, policies, invariants, sabotages, marks, rules, dialects, judges.
     what: Option<String>,
     /// As JSON.
     #[arg(long)]
@@ -46,6 +47,7 @@ fn catalogues() -> Vec<Catalogue> {
         ("policies", PolicyName::ALL.iter().map(|policy| pair(policy.name(), policy.sentence())).collect()),
         ("invariants", INVARIANTS.iter().map(|(name, line)| pair(name, line)).collect()),
         ("marks", reach::catalogue().iter().map(mark).collect()),
+        ("sabotages", SABOTAGES.iter().map(|sabotage| pair(sabotage.name, sabotage.sentence)).collect()),
         ("rules", RULES.iter().map(|rule| pair(rule.id, rule.sentence)).collect()),
         ("dialects", Dialect::ALL.iter().map(|dialect| pair(dialect.name(), "a provider's protocol")).collect()),
         ("judges", JUDGES.iter().map(|(name, line)| pair(name, line)).collect()),

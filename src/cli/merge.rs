@@ -86,6 +86,7 @@ fn whole(all: &[(Origin, Outcome)]) -> Result<Campaign, Failure> {
         judge: first.judge.clone(),
         evidence: first.evidence.clone(),
         faults: first.faults.clone(),
+        sabotage: None,
         jobs: 1,
         part: Part::default(),
         check: Check::Sample,

@@ -39,6 +39,9 @@ pub struct Args {
     /// The faults that may be on: names of `list faults`, classes, all, none.
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "none")]
     faults: Vec<String>,
+    /// A part that is broken on purpose: a name of `list sabotages`.
+    #[arg(long, value_name = "NAME")]
+    sabotage: Option<String>,
     /// Prints every event as a JSON line instead of the story.
     #[arg(long)]
     trace: bool,
@@ -67,6 +70,7 @@ fn plan_of(args: &Args) -> Result<Plan, Failure> {
             dialect: String::new(),
             persona: args.persona.clone(),
             faults: Vec::new(),
+            sabotage: None,
             settings: Settings::default(),
             choices: None,
             script: None,
@@ -84,6 +88,7 @@ fn plan_of(args: &Args) -> Result<Plan, Failure> {
         }
     };
     plan.faults.clone_from(&args.faults);
+    plan.sabotage.clone_from(&args.sabotage);
     plan.evidence.clone_from(&args.evidence);
     plan.dialect.clone_from(&args.dialect);
     plan.policy = args.policy.clone().unwrap_or(plan.policy);

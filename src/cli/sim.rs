@@ -55,6 +55,9 @@ pub struct Args {
     /// The faults that may be on: names of `list faults`, classes, all, none.
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "all")]
     faults: Vec<String>,
+    /// A part that is broken on purpose, to see it found: a name of `list sabotages`.
+    #[arg(long, value_name = "NAME")]
+    sabotage: Option<String>,
     /// How many runs for each policy.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
@@ -125,6 +128,7 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
         judge: args.judge.clone().unwrap_or_else(|| "faithful".into()),
         evidence: args.evidence.clone(),
         faults: args.faults.clone(),
+        sabotage: args.sabotage.clone(),
         jobs: jobs(args),
         part: args.shard.unwrap_or_default(),
         check: if args.check_determinism { Check::All } else { Check::Sample },
@@ -280,6 +284,7 @@ fn plans(script: &Script, args: &Args) -> Vec<Plan> {
     let plan = |(policy, dialect): (&String, &String)| {
         let mut plan = Plan::of_script(script, policy, dialect);
         plan.seed = args.seed;
+        plan.sabotage.clone_from(&args.sabotage);
         plan.evidence.clone_from(&args.evidence);
         plan.judge = args.judge.clone().unwrap_or(plan.judge);
         plan

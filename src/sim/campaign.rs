@@ -75,6 +75,8 @@ pub struct Campaign {
     pub evidence: String,
     /// The faults that may be on.
     pub faults: Vec<String>,
+    /// A part that is broken on purpose.
+    pub sabotage: Option<String>,
     /// Worker threads.
     pub jobs: usize,
     /// The part of it that is run here.
@@ -104,6 +106,7 @@ impl Campaign {
             dialect: turn(dialects, pair / personas.len() as u64 + pair),
             persona: turn(personas, pair),
             faults: self.faults.clone(),
+            sabotage: self.sabotage.clone(),
             settings: crate::turn::bounds::Settings::default(),
             choices: None,
             script: None,
@@ -114,7 +117,8 @@ impl Campaign {
 
     /// Names what decides the runs, and nothing else.
     pub fn id(&self) -> String {
-        let deciding = (self.seed, &self.policies, &self.personas, &self.dialects, &self.judge, &self.evidence, &self.faults);
+        let deciding =
+            (self.seed, &self.policies, &self.personas, &self.dialects, &self.judge, &self.evidence, &self.faults, &self.sabotage);
         blake3::hash(format!("{:?}", deciding).as_bytes()).to_hex()[..16].to_owned()
     }
 

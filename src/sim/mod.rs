@@ -19,6 +19,7 @@ pub mod plan;
 pub mod reach;
 pub mod reply;
 pub mod run;
+pub mod sabotage;
 pub mod scenario;
 pub mod shrink;
 pub mod speech;

@@ -23,6 +23,7 @@ use super::faults::provider::{self, Answer};
 use super::faults::stream::{self, Delivery};
 use super::moves::{MOVES, Move};
 use super::reply::Scripted;
+use super::sabotage::report_before_results;
 use super::scenario::{ScriptReply, Then};
 use super::stage::Stage;
 
@@ -77,6 +78,8 @@ pub struct SimModel {
     chunking: u32,
     number: u32,
     faults: Faults,
+    /// What is sent in Chat Completions is spoilt on purpose.
+    spoilt: bool,
     /// The last reply was broken on its way; how many messages its request had.
     broken: Option<usize>,
 }
@@ -108,6 +111,7 @@ impl SimModel {
             chunking,
             number: 0,
             faults,
+            spoilt: false,
             broken: None,
         }
     }
@@ -122,6 +126,12 @@ impl SimModel {
         self.requests.clear();
     }
 
+    /// With a broken encoder for Chat Completions.
+    pub fn spoilt_if(mut self, spoilt: bool) -> Self {
+        self.spoilt = spoilt;
+        self
+    }
+
     /// The program that asks has started anew: whatever it kept of the conversation's bytes is gone.
     pub fn reconnect(&mut self) {
         self.encoders = encoders();
@@ -132,7 +142,10 @@ impl SimModel {
         let mut request = Request { harness_blocks: (0, harness_blocks_written(prompt)), ..Request::default() };
         let mut refusal = None;
         for (checker, encoder) in &mut self.encoders {
-            let body = encoder.request(prompt);
+            let mut body = encoder.request(prompt);
+            if self.spoilt && checker.endpoint.dialect == Dialect::OpenaiChat {
+                body = report_before_results(&body);
+            }
             let verdict = checker.check(&body);
             let mine = checker.endpoint.dialect == self.dialect;
             if mine {

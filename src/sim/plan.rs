@@ -34,6 +34,9 @@ pub struct Plan {
     /// The faults that may be on, by the names of the command line; none where empty. The run draws which of them are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
+    /// A part that is broken on purpose, by its name; see [`super::sabotage`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sabotage: Option<String>,
     /// The limits.
     #[serde(default)]
     pub settings: Settings,
@@ -63,6 +66,7 @@ impl Plan {
             dialect: dialect.into(),
             persona: "scripted".into(),
             faults: Vec::new(),
+            sabotage: None,
             settings: script.settings.clone(),
             choices: None,
             script: Some(script.clone()),
@@ -83,6 +87,9 @@ impl Plan {
             format!("unbacked replay {} --policy {} --persona {} --dialect {}", self.seed, self.policy, self.persona, self.dialect);
         if !self.faults.is_empty() {
             command.push_str(&format!(" --faults {}", self.faults.join(",")));
+        }
+        if let Some(sabotage) = &self.sabotage {
+            command.push_str(&format!(" --sabotage {sabotage}"));
         }
         if self.judge != "faithful" {
             command.push_str(&format!(" --judge {}", self.judge));

@@ -43,6 +43,7 @@ use super::person;
 use super::persona::{self, Persona};
 use super::plan::Plan;
 use super::reach::{mark_of_point, marks_of};
+use super::sabotage::{self, Hearing, Part};
 use super::scenario::{Script, ScriptTurn};
 use super::speech::{Ask, ask};
 use super::stage::{Stage, Stance};
@@ -95,6 +96,7 @@ pub struct Checked<'p> {
     persona: Option<&'static Persona>,
     faults: Vec<&'static Fault>,
     settings: Settings,
+    sabotage: Option<Part>,
 }
 
 /// Runs a plan in a world.
@@ -131,6 +133,7 @@ pub fn check(plan: &Plan) -> Result<Checked<'_>, String> {
         persona,
         faults: named_faults(plan)?,
         settings,
+        sabotage: plan.sabotage.as_deref().map(sabotage::by_name).transpose()?.map(|sabotage| sabotage.part),
     })
 }
 
@@ -216,7 +219,8 @@ impl<'p> Play<'p> {
             checked,
             world,
             conversation: Conversation::new(SYSTEM),
-            model: SimModel::new(checked.dialect, Rc::clone(&stage), Rc::clone(&choices), faults.clone(), foreign),
+            model: SimModel::new(checked.dialect, Rc::clone(&stage), Rc::clone(&choices), faults.clone(), foreign)
+                .spoilt_if(checked.sabotage == Some(Part::OpenaiEncoder)),
             tools: WatchedTools {
                 tools: CvTools::new(world.store.clone(), USER, CONVERSATION),
                 store: world.store.clone(),
@@ -402,13 +406,14 @@ impl<'p> Play<'p> {
         let (mut ledger, mut memory) = (FaultyStore::new(&mut ledger, &self.hand), FaultyStore::new(&mut memory, &self.hand));
         let points = &self.points;
         let mut machine = Machine::open(&mut self.conversation, self.catalogue, &self.checked.settings, words);
+        let mut guard = Hearing { guard: &mut self.guard, deaf: self.checked.sabotage == Some(Part::Guard) };
         let ports = Ports {
             model: &mut At::new(&mut self.model, points),
             tools: &mut At::new(&mut tools, points),
             verifier: &mut At::new(&mut verifier, points),
             ledger: &mut At::new(&mut ledger, points),
             memory: &mut At::new(&mut memory, points),
-            guard: &mut At::new(&mut self.guard, points),
+            guard: &mut At::new(&mut guard, points),
             sink: &mut self.trace,
         };
         tokio::select! {
