@@ -201,7 +201,7 @@ fn f4_a_correction_is_a_user_message() {
 #[test]
 fn f6_f7_summary_opening_report_and_words_share_one_user_message() {
     let opening = Message::User { report: Some(REPORT.into()), words: "next".into() };
-    let history = [Message::Summary { facts: "<earlier_turns>x</earlier_turns>".into() }, opening];
+    let history = [Message::Summary { through: 3, facts: "<earlier_turns>x</earlier_turns>".into(), words: String::new() }, opening];
     let texts = ["<earlier_turns>x</earlier_turns>", REPORT, "next"];
     let blocks: Vec<Value> = texts.iter().map(|text| text_block(text)).collect();
     assert_eq!(sent(Dialect::Anthropic, &history), [json!({ "role": "user", "content": blocks })]);
@@ -380,8 +380,8 @@ fn r4_an_imitation_split_over_pieces_of_text_is_made_harmless_too() {
 #[test]
 fn c1_a_replaced_transcript_is_encoded_anew() {
     let before = [user("one"), said("two"), user("three")];
-    let shorter = [Message::Summary { facts: "kept".into() }, user("three")];
-    let as_long = [Message::Summary { facts: "kept".into() }, user("three"), said("four")];
+    let shorter = [Message::Summary { through: 3, facts: "kept".into(), words: "told".into() }, user("three")];
+    let as_long = [Message::Summary { through: 3, facts: "kept".into(), words: "told".into() }, user("three"), said("four")];
     for dialect in Dialect::ALL {
         for after in [shorter.as_slice(), &as_long] {
             let mut encoder = Encoder::new(dialect, "m");
@@ -514,7 +514,7 @@ fn any_message() -> impl Strategy<Value = Message> {
         4 => proptest::collection::vec(any_block(), 0..4).prop_map(|blocks| Message::Assistant { blocks, at: CallKey::default() }),
         4 => (proptest::collection::vec(answer, 0..4), report()).prop_map(|(results, report)| Message::Results { results, report }),
         1 => any_text().prop_map(|text| Message::Correction { text }),
-        1 => any_text().prop_map(|facts| Message::Summary { facts }),
+        1 => (any_text(), any_text()).prop_map(|(facts, words)| Message::Summary { through: 3, facts, words }),
     ]
 }
 

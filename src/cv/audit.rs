@@ -121,7 +121,11 @@ impl Ledger for CvLedger {
     }
 
     async fn turn(&mut self, turn: u32) -> Result<Vec<Audited>, PortError> {
-        self.store.with(|connection| turn_of(connection, self.conversation, turn)).map_err(unreadable)
+        self.store.with(|connection| turns_of(connection, self.conversation, turn, turn)).map_err(unreadable)
+    }
+
+    async fn through(&mut self, turn: u32) -> Result<Vec<Audited>, PortError> {
+        self.store.with(|connection| turns_of(connection, self.conversation, 0, turn)).map_err(unreadable)
     }
 
     async fn before(&mut self, turn: u32) -> Result<Vec<Tally>, PortError> {
@@ -175,15 +179,15 @@ fn settle(connection: &Connection, conversation: i64, committed: &Committed, fat
     Ok(())
 }
 
-fn turn_of(connection: &Connection, conversation: i64, turn: u32) -> rusqlite::Result<Vec<Audited>> {
+fn turns_of(connection: &Connection, conversation: i64, first: u32, last: u32) -> rusqlite::Result<Vec<Audited>> {
     let mut statement = connection.prepare_cached(
         "SELECT k.turn, k.iteration, k.idx, k.tool, k.act, k.section, f.fate, f.reason, c.id FROM \
-         (SELECT conversation, turn, iteration, idx, tool, act, section FROM audit_call WHERE conversation = ?1 AND turn = ?2 \
-          UNION SELECT conversation, turn, iteration, idx, tool, act, section FROM audit_fate WHERE conversation = ?1 AND turn = ?2) k \
+         (SELECT conversation, turn, iteration, idx, tool, act, section FROM audit_call WHERE conversation = ?1 AND turn BETWEEN ?2 AND ?3 \
+          UNION SELECT conversation, turn, iteration, idx, tool, act, section FROM audit_fate WHERE conversation = ?1 AND turn BETWEEN ?2 AND ?3) k \
          LEFT JOIN audit_fate f USING (conversation, turn, iteration, idx) LEFT JOIN audit_call c USING (conversation, turn, iteration, idx) \
-         ORDER BY k.iteration, k.idx",
+         ORDER BY k.turn, k.iteration, k.idx",
     )?;
-    let mut rows = statement.query(params![conversation, turn])?;
+    let mut rows = statement.query(params![conversation, first, last])?;
     let mut trail = Vec::new();
     while let Some(row) = rows.next()? {
         let call: Option<i64> = row.get(8)?;

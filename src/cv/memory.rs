@@ -44,11 +44,12 @@ impl CvMemory {
         let messages = self.messages()?;
         let entries = self.pending()?;
         let stored = self.store.with(|connection| self.counters(connection))?;
+        let turns = self.store.with(|connection| self.turns(connection))?;
         let mut pending = Pending::default();
         for entry in entries {
             pending.restore(entry);
         }
-        Ok(Conversation { system: system.to_owned(), messages, pending, ..stored }.restored())
+        Ok(Conversation { system: system.to_owned(), messages, turns, pending, ..stored }.restored())
     }
 
     /// Turns begun and pending entries made. A turn that left any trace has begun: a number that came twice would let a new call pass for
@@ -76,6 +77,13 @@ impl CvMemory {
                     ..Conversation::default()
                 })
             })
+    }
+
+    /// The turn of each message.
+    fn turns(&self, connection: &Connection) -> rusqlite::Result<Vec<u32>> {
+        let mut statement = connection.prepare_cached("SELECT turn FROM message WHERE conversation = ?1 ORDER BY seq")?;
+        let turns = statement.query_map([self.conversation], |row| row.get(0))?;
+        turns.collect()
     }
 
     fn is_closed(&self, connection: &Connection, turn: u32) -> rusqlite::Result<bool> {
@@ -111,6 +119,13 @@ impl CvMemory {
             .transpose()
     }
 
+    fn put(&self, connection: &Connection, at: Place, message: &Message) -> rusqlite::Result<()> {
+        connection
+            .prepare_cached("INSERT OR REPLACE INTO message (conversation, seq, turn, body) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![self.conversation, at.seq, at.turn, json(message)?])?;
+        Ok(())
+    }
+
     fn column<T: serde::de::DeserializeOwned>(&self, sql: &str, what: &str) -> Result<Vec<T>, LoadError> {
         let bodies: Vec<String> = self.store.with(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
@@ -130,12 +145,14 @@ fn stored(result: rusqlite::Result<()>) -> Result<(), PortError> {
 
 impl Memory for CvMemory {
     async fn append(&mut self, at: Place, message: &Message) -> Result<(), PortError> {
-        let body = json(message);
+        stored(self.store.transaction(|connection| self.put(connection, at, message)))
+    }
+
+    async fn fold(&mut self, at: Place, summary: &Message) -> Result<(), PortError> {
         stored(self.store.transaction(|connection| {
-            connection
-                .prepare_cached("INSERT OR REPLACE INTO message (conversation, seq, turn, body) VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![self.conversation, at.seq, at.turn, body?])?;
-            Ok(())
+            let mut before = connection.prepare_cached("DELETE FROM message WHERE conversation = ?1 AND seq < ?2")?;
+            before.execute(params![self.conversation, at.seq])?;
+            self.put(connection, at, summary)
         }))
     }
 

@@ -296,7 +296,7 @@ fn harness_blocks_written(prompt: &Prompt<'_>) -> usize {
         .map(|message| match message {
             Message::User { report, .. } | Message::Results { report, .. } => report.as_deref().map_or(0, count_blocks),
             Message::Correction { text } => count_blocks(text),
-            Message::Summary { facts } => count_blocks(facts),
+            Message::Summary { facts, .. } => count_blocks(facts),
             Message::Assistant { .. } => 0,
         })
         .sum();

@@ -28,6 +28,10 @@ pub struct Settings {
     pub tool_ms: u64,
     /// The limit on one consultation of the guard, in milliseconds.
     pub guard_ms: u64,
+    /// The limit on the summariser's one call as a turn opens, in milliseconds.
+    pub summary_ms: u64,
+    /// C1: bytes of transcript, summaries aside, past which old turns are folded as a turn opens; 0 for never.
+    pub fold_bytes: usize,
     /// B5: bytes of text and thinking in one reply.
     pub reply_bytes: usize,
     /// B5: tool calls in one reply.
@@ -73,6 +77,8 @@ impl Default for Settings {
             store_tries: 2,
             tool_ms: 20_000,
             guard_ms: 20_000,
+            summary_ms: 20_000,
+            fold_bytes: 256 * 1024,
             reply_bytes: 64 * 1024,
             reply_calls: 32,
             argument_bytes: 256 * 1024,
@@ -101,7 +107,9 @@ impl Settings {
 
     /// B7: what a turn can cost at the most. `guard_calls` is what one consultation of the policy's guard may ask of a judge.
     pub fn ceiling(&self, guard_calls: u32) -> Ceiling {
-        let model_calls = self.iterations.saturating_mul(self.attempts.max(1));
+        // A turn folds at most once, as it opens, and asks its summariser once (C1).
+        let summaries = u32::from(self.fold_bytes > 0);
+        let model_calls = self.iterations.saturating_mul(self.attempts.max(1)).saturating_add(summaries);
         // The guard looks once, corrects at most once (B3), and looks once more (J10).
         let judge_calls = guard_calls.saturating_mul(2);
         Ceiling {
@@ -119,7 +127,7 @@ impl Settings {
 pub struct Ceiling {
     /// Model replies.
     pub iterations: u32,
-    /// Model calls, failed ones included.
+    /// Model calls, failed ones and the summariser's included.
     pub model_calls: u32,
     /// Judge calls.
     pub judge_calls: u32,

@@ -26,6 +26,9 @@ pub struct Conversation {
     pub next_seq: u32,
     /// The transcript (L3).
     pub messages: Vec<Message>,
+    /// The turn that each message belongs to; of a summary, the last one folded. Where it does not match the transcript, nothing is folded.
+    #[serde(default)]
+    pub turns: Vec<u32>,
     /// Unfinished work (P).
     pub pending: Pending,
     /// They stand otherwise in the store, which refused them; they are stored again as the next turn opens (P5).

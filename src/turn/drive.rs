@@ -17,7 +17,9 @@ use super::draft::CallKey;
 use super::exit::TurnRecord;
 use super::machine::{Fact, Flow, Interrupt, Machine, Save, Step};
 use super::message::Call;
-use super::ports::{Chunk, Failure, Guard, Ledger, Memory, Model, Outcome, PortError, ReplyStream, Sink, Tools, Verdict, Verifier};
+use super::ports::{
+    Chunk, Failure, Guard, Ledger, Memory, Model, ModelFault, Outcome, PortError, ReplyStream, Sink, Tools, Verdict, Verifier,
+};
 
 /// The world that a turn runs in.
 #[derive(Debug)]
@@ -61,10 +63,13 @@ where
             Step::ReadTrail { turn: 0 } => Fact::Trail(Ok(Vec::new())),
             Step::ReadTrail { turn } => Fact::Trail(limits.store(ledger.turn(turn)).await),
             Step::SumTrail { turn } => Fact::Sums(limits.store(ledger.before(turn)).await),
+            Step::ReadFolded { through } => Fact::Trail(limits.store(ledger.through(through)).await),
+            Step::Save(Save::Fold { at, summary }) => Fact::Saved(limits.store(memory.fold(at, &summary)).await),
             Step::Save(Save::Message(message)) => Fact::Saved(limits.store(memory.append(machine.place(), &message)).await),
             Step::Save(Save::Record(record)) => Fact::Saved(limits.store(memory.close(&record)).await),
             Step::Save(Save::Pending(entries)) => Fact::Saved(limits.store(memory.save_pending(&entries)).await),
             Step::Ask => ask(machine, model, sink, &mut limits).await,
+            Step::Summarise => summarise(machine, model, sink, &mut limits).await,
             Step::Wait(delay) => limits.work(tokio::time::sleep(delay)).await.map_or_else(Fact::Interrupted, |()| Fact::Waited),
             Step::Run(key, call) => run(tools, key, &call, &mut limits).await,
             Step::Verify(check) => Fact::Verified(limits.verdict(verifier.verify(&check)).await),
@@ -116,6 +121,18 @@ async fn ask<M: Model, C: Future<Output = ()>>(
     }
 }
 
+/// The summariser's one call: late is as good as never (C2).
+async fn summarise<M: Model, C: Future<Output = ()>>(
+    machine: &mut Machine<'_>,
+    model: &mut M,
+    sink: &mut impl Sink,
+    limits: &mut Limits<'_, C>,
+) -> Fact {
+    let limit = limits.summary;
+    let late = || Fact::AskFailed(ModelFault::Passing { error: "the summariser ran out of time".into(), retry_after: None });
+    timeout(limit, ask(machine, model, sink, limits)).await.unwrap_or_else(late)
+}
+
 /// One tool call: a tool that panics or hangs is a tool that failed (L5).
 async fn run<T: Tools, C: Future<Output = ()>>(tools: &mut T, key: CallKey, call: &Call, limits: &mut Limits<'_, C>) -> Fact {
     let tool_limit = limits.tool;
@@ -145,6 +162,7 @@ struct Limits<'a, C> {
     store: Duration,
     tool: Duration,
     guard: Duration,
+    summary: Duration,
 }
 
 impl<'a, C: Future<Output = ()>> Limits<'a, C> {
@@ -157,6 +175,7 @@ impl<'a, C: Future<Output = ()>> Limits<'a, C> {
             store: Duration::from_millis(settings.store_ms),
             tool: Duration::from_millis(settings.tool_ms),
             guard: Duration::from_millis(settings.guard_ms),
+            summary: Duration::from_millis(settings.summary_ms),
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::draft::{Act, CallKey, Fate, RowChange};
 use super::exit::{Receipt, TurnRecord};
 use super::guard::{Consulted, Objection};
-use super::message::{Call, Message, Reply, ToolResult};
+use super::message::{Call, Message, Reply, ToolResult, Usage};
 use super::pending::PendingEntry;
 use super::ports::{Outcome, Verdict};
 
@@ -106,6 +106,29 @@ pub enum Event {
     Stored {
         /// As stored.
         message: Message,
+    },
+    /// A summariser was asked to retell turns that are about to be folded (C1).
+    SummaryAsked {
+        /// The last of them.
+        through: u32,
+    },
+    /// What the summariser retold: shown to nobody, believed by nobody.
+    Summarised {
+        /// As it came; empty where it failed.
+        words: String,
+        /// Why it failed or was cut, short and for people.
+        error: Option<String>,
+        /// Tokens, as far as the provider told.
+        usage: Usage,
+    },
+    /// Old turns were folded (C1): the summary stands in their place.
+    Folded {
+        /// The last of them.
+        through: u32,
+        /// How many messages it stands for.
+        messages: u32,
+        /// As stored.
+        summary: Message,
     },
     /// What became of a call that an earlier turn left open: the database was asked (L10).
     Recovered {

@@ -6,6 +6,7 @@
 
 mod calls;
 mod closing;
+mod folding;
 mod recovery;
 mod replies;
 
@@ -15,6 +16,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::bounds::{Meter, Oversize, Settings};
+use super::compact::{Cut, Fold, RETELLING_TOKENS, SUMMARISER};
 use super::conversation::Conversation;
 use super::draft::{CallKey, Draft, Entry, Fate};
 use super::event::Event;
@@ -40,10 +42,18 @@ pub enum Step {
         /// This turn.
         turn: u32,
     },
+    /// Read the mutating calls of this turn and all before it, which are about to be folded (C2).
+    ReadFolded {
+        /// The last one that is folded.
+        through: u32,
+    },
     /// Store something of the conversation.
     Save(Save),
     /// Send [`Machine::prompt`] to the model and tell [`Machine::hear`] of every chunk.
     Ask,
+    /// Send [`Machine::prompt`] to the model, which retells what is about to be folded, and tell [`Machine::hear`] of every chunk. The
+    /// summariser has a limit of its own.
+    Summarise,
     /// Wait before the next try (L11).
     Wait(Duration),
     /// Run a tool call (L4).
@@ -71,22 +81,29 @@ pub enum Save {
     Pending(Vec<PendingEntry>),
     /// Record a turn that an earlier process left unclosed (L10).
     Record(Box<TurnRecord>),
+    /// Put a summary in place of all messages up to this place (C1).
+    Fold {
+        /// The place of the last folded message.
+        at: Place,
+        /// What stands there from now on.
+        summary: Message,
+    },
 }
 
 /// What came of a step.
 #[derive(Debug)]
 pub enum Fact {
-    /// Answers [`Step::ReadTrail`].
+    /// Answers [`Step::ReadTrail`] and [`Step::ReadFolded`].
     Trail(Result<Vec<Audited>, PortError>),
     /// Answers [`Step::SumTrail`].
     Sums(Result<Vec<Tally>, PortError>),
     /// Answers [`Step::Save`].
     Saved(Result<(), PortError>),
-    /// Answers [`Step::Ask`]: the reply is whole.
+    /// Answers [`Step::Ask`] or [`Step::Summarise`]: the reply is whole.
     Replied(Reply),
-    /// Answers [`Step::Ask`]: it failed, or the stream broke.
+    /// Answers [`Step::Ask`] or [`Step::Summarise`]: it failed, or the stream broke.
     AskFailed(ModelFault),
-    /// Answers [`Step::Ask`]: [`Machine::hear`] said that it is too large, and the stream was dropped (B5).
+    /// Answers [`Step::Ask`] or [`Step::Summarise`]: [`Machine::hear`] said that it is too large, and the stream was dropped (B5).
     Oversized(Oversize),
     /// Answers [`Step::Wait`].
     Waited,
@@ -102,7 +119,7 @@ pub enum Fact {
     Consulted(Consulted),
     /// Answers [`Step::Close`].
     Closed(Result<(), PortError>),
-    /// Answers [`Step::Ask`], [`Step::Wait`], [`Step::Run`] or [`Step::Consult`]: it was broken off.
+    /// Answers [`Step::Ask`], [`Step::Summarise`], [`Step::Wait`], [`Step::Run`] or [`Step::Consult`]: it was broken off.
     Interrupted(Interrupt),
 }
 
@@ -132,6 +149,8 @@ enum Phase {
     /// What the turn before this one did; it was never closed.
     SummingLost(Vec<Entry>),
     Summing,
+    RecallingFolded(Cut),
+    Summarising(Box<Fold>),
     Asking,
     Waiting(Duration),
     Calling(Box<CallAtHand>),
@@ -270,6 +289,8 @@ impl<'c> Machine<'c> {
             Phase::Recalling => Step::ReadTrail { turn: self.conversation.spoken },
             Phase::SummingLost(_) => Step::SumTrail { turn: self.conversation.spoken },
             Phase::Summing | Phase::SummingReceipt(_) => Step::SumTrail { turn: self.conversation.turn },
+            Phase::RecallingFolded(cut) => Step::ReadFolded { through: cut.at.turn },
+            Phase::Summarising(_) => Step::Summarise,
             Phase::Asking => Step::Ask,
             Phase::Waiting(delay) => Step::Wait(*delay),
             Phase::Calling(call) => call.step(),
@@ -298,6 +319,8 @@ impl<'c> Machine<'c> {
             (Phase::SummingLost(_), Fact::Sums(Err(error))) => self.memory_failed(error),
             (Phase::Summing, Fact::Sums(sums)) => self.summed(sums),
             (Phase::SummingReceipt(entries), Fact::Sums(sums)) => self.make_receipt(entries, sums.ok()),
+            (Phase::RecallingFolded(cut), Fact::Trail(trail)) => self.recalled_folded(cut, trail),
+            (Phase::Summarising(fold), fact) => self.summarised(&fold, fact),
             (Phase::Asking, Fact::Replied(reply)) => self.replied(reply),
             (Phase::Asking, Fact::AskFailed(fault)) => self.ask_failed(fault),
             (Phase::Asking, Fact::Oversized(limit)) => self.cut_short(Stop::Oversize { limit }),
@@ -316,7 +339,7 @@ impl<'c> Machine<'c> {
     fn asks_again(&mut self, fact: &Fact) -> bool {
         let failed = match (&self.turn.phase, fact) {
             _ if !self.turn.saves.is_empty() => matches!(fact, Fact::Saved(Err(_))),
-            (Phase::Recalling | Phase::ReadingReceipt | Phase::Confused, Fact::Trail(Err(_)))
+            (Phase::Recalling | Phase::RecallingFolded(_) | Phase::ReadingReceipt | Phase::Confused, Fact::Trail(Err(_)))
             | (Phase::Summing | Phase::SummingLost(_) | Phase::SummingReceipt(_), Fact::Sums(Err(_)))
             | (Phase::Recording(_), Fact::Closed(Err(_))) => true,
             (Phase::Calling(call), fact) => call.store_failed(fact),
@@ -327,8 +350,12 @@ impl<'c> Machine<'c> {
         again
     }
 
-    /// What to send for [`Step::Ask`].
+    /// What to send for [`Step::Ask`] or [`Step::Summarise`].
     pub fn prompt(&self) -> Prompt<'_> {
+        if let Phase::Summarising(fold) = &self.turn.phase {
+            let output_tokens = self.settings.output_tokens.min(RETELLING_TOKENS);
+            return Prompt { system: SUMMARISER, pending: None, messages: &fold.ask, tools: &[], output_tokens };
+        }
         Prompt {
             system: &self.conversation.system,
             pending: self.pending_block.as_deref(),
@@ -355,9 +382,11 @@ impl<'c> Machine<'c> {
         match chunk {
             Chunk::Text(text) => {
                 self.turn.heard.push_str(text);
-                self.turn.shown.push_str(text);
                 self.turn.meter.text(text.len());
-                self.events.push(Event::Text { text: text.clone() });
+                if !matches!(self.turn.phase, Phase::Summarising(_)) {
+                    self.turn.shown.push_str(text);
+                    self.events.push(Event::Text { text: text.clone() });
+                }
             }
             Chunk::Thinking(bytes) => self.turn.meter.text(*bytes),
             Chunk::CallBegan => self.turn.meter.call(),
@@ -389,11 +418,14 @@ impl<'c> Machine<'c> {
         std::mem::take(&mut self.events)
     }
 
-    /// Call after every [`Machine::step`] that is [`Step::Ask`]: a model call goes out.
+    /// Call after every [`Machine::step`] that is [`Step::Ask`] or [`Step::Summarise`]: a model call goes out.
     pub fn asked(&mut self) {
         self.turn.model_calls += 1;
         self.turn.heard.clear();
         self.turn.meter = Meter::default();
+        if let Phase::Summarising(fold) = &self.turn.phase {
+            return self.events.push(Event::SummaryAsked { through: fold.cut.at.turn });
+        }
         self.pending_block = self.settings.parts.pending.then(|| report::pending_block(&self.conversation.pending)).flatten();
         self.events.push(Event::Asked {
             iteration: self.turn.iterations + 1,
@@ -426,7 +458,7 @@ impl<'c> Machine<'c> {
         match sums {
             Ok(sums) => {
                 self.turn.earlier = Some(sums);
-                self.ask();
+                self.fold_or_ask();
             }
             Err(error) => self.memory_failed(error),
         }
@@ -452,9 +484,11 @@ impl<'c> Machine<'c> {
                     self.conversation.spoken = self.conversation.turn;
                 }
                 self.events.push(Event::Stored { message: message.clone() });
+                self.conversation.turns.push(self.place().turn);
                 self.conversation.messages.push(message);
                 self.conversation.next_seq += 1;
             }
+            (Ok(()), Some(Save::Fold { at, summary })) => self.folded(at, summary),
             (Ok(()), Some(Save::Record(_))) => self.conversation.unclosed = false,
             (Ok(()), Some(Save::Pending(_))) => self.conversation.pending_unstored = false,
             (Ok(()), _) => {}
@@ -475,6 +509,8 @@ impl<'c> Machine<'c> {
         }
         match save {
             Some(Save::Pending(_)) => self.pending_failed(&error),
+            // The transcript is as good as it was; the next turn tries again.
+            Some(Save::Fold { .. }) => {}
             _ => self.memory_failed(error),
         }
     }

@@ -41,9 +41,29 @@ pub enum Message {
     },
     /// What compaction kept of folded turns (C1, C2): it opens the transcript, ahead of a user message.
     Summary {
+        /// The last turn that was folded.
+        #[serde(default)]
+        through: u32,
         /// Facts from the audit trail, written by the harness.
         facts: String,
+        /// What a summariser retold, as it came but for its length: not trusted, and empty where it failed.
+        #[serde(default)]
+        words: String,
     },
+}
+
+impl Message {
+    /// How much it weighs: the bytes of its texts, names and values.
+    pub fn bytes(&self) -> usize {
+        let told = |report: &Option<String>| report.as_ref().map_or(0, String::len);
+        match self {
+            Self::User { report, words } => told(report) + words.len(),
+            Self::Assistant { blocks, .. } => blocks.iter().map(Block::bytes).sum(),
+            Self::Results { results, report } => told(report) + results.iter().map(|result| result.content.len()).sum::<usize>(),
+            Self::Correction { text } => text.len(),
+            Self::Summary { facts, words, .. } => facts.len() + words.len(),
+        }
+    }
 }
 
 /// A piece of an assistant message.
@@ -75,6 +95,15 @@ impl Block {
     /// A text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text { text } => text.len(),
+            Self::Call(call) => call.name.len() + call.arguments.bytes(),
+            Self::Thinking { text, signature } => text.len() + signature.as_ref().map_or(0, String::len),
+            Self::RedactedThinking { data } => data.len(),
+        }
     }
 }
 
@@ -114,6 +143,22 @@ impl Arguments {
             Self::Object { value } => value.clone(),
             Self::Broken { .. } => Map::new(),
         }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Object { value } => value.iter().map(|(key, value)| key.len() + bytes_of(value)).sum(),
+            Self::Broken { raw, .. } => raw.len(),
+        }
+    }
+}
+
+fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(bytes_of).sum(),
+        Value::Object(members) => members.iter().map(|(key, value)| key.len() + bytes_of(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
     }
 }
 

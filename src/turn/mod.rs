@@ -8,6 +8,7 @@
 //! files, threads, hash order.
 
 pub mod bounds;
+pub mod compact;
 pub mod conversation;
 pub mod draft;
 pub mod drive;

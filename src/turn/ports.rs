@@ -274,6 +274,9 @@ pub trait Ledger {
     /// Every mutating call of a turn, in order.
     fn turn(&mut self, turn: u32) -> impl Future<Output = Result<Vec<Audited>, PortError>>;
 
+    /// Every mutating call of this turn and all before it, in order (C2).
+    fn through(&mut self, turn: u32) -> impl Future<Output = Result<Vec<Audited>, PortError>>;
+
     /// What all turns before this one changed, summed up by act and section, ordered.
     fn before(&mut self, turn: u32) -> impl Future<Output = Result<Vec<Tally>, PortError>>;
 }
@@ -291,6 +294,10 @@ pub struct Place {
 pub trait Memory {
     /// Stores a message at its place, over whatever stood there: a try whose answer was lost can be made again.
     fn append(&mut self, at: Place, message: &Message) -> impl Future<Output = Result<(), PortError>>;
+
+    /// C1: puts a summary at this place and removes every message before it, in one transaction. A try whose answer was lost can be made
+    /// again.
+    fn fold(&mut self, at: Place, summary: &Message) -> impl Future<Output = Result<(), PortError>>;
 
     /// Replaces the stored pending entries.
     fn save_pending(&mut self, entries: &[PendingEntry]) -> impl Future<Output = Result<(), PortError>>;

@@ -38,6 +38,33 @@ fn report(header: &str, entries: &[Entry]) -> String {
     text
 }
 
+/// C2: what the turns up to this one did, from the audit trail, turn by turn. It stands where their messages stood.
+pub fn earlier_turns(through: u32, entries: &[Entry]) -> String {
+    let turns = if through <= 1 { "Turn 1 is".to_owned() } else { format!("Turns 1 to {through} are") };
+    let mut text = format!(
+        "<earlier_turns>\n{turns} over and left out here; nothing of that has to be done again. Changes in all: {}\n",
+        headline(entries)
+    );
+    let mut turn = None;
+    for entry in entries {
+        if turn.replace(entry.key.turn) != Some(entry.key.turn) {
+            text.push_str(&format!("turn {}:\n", entry.key.turn));
+        }
+        text.push_str(&line_of(entry));
+        text.push('\n');
+    }
+    text.push_str(
+        "This is what the database holds of it. Describe nothing as done that is not listed as applied, here or in a report. What is \
+         unfinished stands in the pending block, if there is one.\n</earlier_turns>",
+    );
+    text
+}
+
+/// What a summariser retold, as the model is sent it: marked as hearsay, and harmless (R4). `None` where nothing was.
+pub fn retelling(words: &str) -> Option<String> {
+    (!words.trim().is_empty()).then(|| format!("Talked about in those turns, as retold by a model, which is no record: {}", defuse(words)))
+}
+
 fn headline(entries: &[Entry]) -> String {
     if entries.is_empty() {
         return "none".into();

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::turn::message::{Arguments, Block, Call, Message, ToolResult};
-use crate::turn::report::defuse;
+use crate::turn::report::{defuse, retelling};
 
 /// What of a message goes out, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +82,9 @@ impl Normaliser {
         out.extend(match message {
             Message::User { report, words } => user(report.iter().map(|text| Cow::Borrowed(text.as_str())).chain([defuse(words)])),
             Message::Correction { text } => user([Cow::Borrowed(text.as_str())]),
-            Message::Summary { facts } => user([Cow::Borrowed(facts.as_str())]),
+            Message::Summary { facts, words, .. } => {
+                user([Cow::Borrowed(facts.as_str())].into_iter().chain(retelling(words).map(Cow::Owned)))
+            }
             Message::Assistant { blocks, .. } => self.assistant(blocks),
             Message::Results { .. } => None,
         });

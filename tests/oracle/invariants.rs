@@ -444,7 +444,7 @@ fn i5_the_transcript_at_the_end_holds_what_every_turn_said_unless_it_was_folded(
     };
     let mut lost = spoiled(lose);
     breaks_only(&lost, "I5");
-    lost.messages.insert(0, Message::Summary { facts: String::new() });
+    lost.messages.insert(0, Message::Summary { through: 9, facts: String::new(), words: String::new() });
     holds(&lost, "I5");
 }
 

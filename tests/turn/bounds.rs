@@ -235,8 +235,8 @@ fn b6_at_every_bound_what_was_applied_is_in_the_receipt_and_the_user_is_told_why
 fn b7_the_ceiling_is_a_closed_form_of_the_settings() {
     let settings = Settings { iterations: 7, attempts: 3, output_tokens: 100, ..Settings::default() };
     let ceiling = settings.ceiling(2);
-    assert_eq!((ceiling.iterations, ceiling.model_calls, ceiling.judge_calls, ceiling.corrections), (7, 21, 4, 1));
-    assert_eq!(ceiling.output_tokens, 2100);
+    assert_eq!((ceiling.iterations, ceiling.model_calls, ceiling.judge_calls, ceiling.corrections), (7, 22, 4, 1));
+    assert_eq!(ceiling.output_tokens, 2200);
 }
 
 #[test]
@@ -264,8 +264,11 @@ fn b7_settings_at_their_extremes_still_end_the_turn() {
 
 #[test]
 fn b7_a_turn_that_does_all_it_can_reaches_the_ceiling_and_no_more() {
-    let mut game = Game::new().rulings([unbacked(), unbacked()]);
-    game.settings = Settings { iterations: 3, attempts: 2, ..Settings::default() };
+    let mut game = Game::new();
+    game.turn("one");
+    game.turn("two");
+    game.settings = Settings { iterations: 3, attempts: 2, fold_bytes: 1, ..Settings::default() };
+    game = game.rulings([unbacked(), unbacked()]);
     for reply in [calls_of(&[READ]), text("Saved."), text("Saved.")] {
         game = game.answers([Answer::Breaks(vec![], passing("503")), Answer::Whole(reply)]);
     }
@@ -273,4 +276,10 @@ fn b7_a_turn_that_does_all_it_can_reaches_the_ceiling_and_no_more() {
     let ceiling = game.settings.ceiling(1);
     assert_eq!((record.iterations, record.model_calls), (ceiling.iterations, ceiling.model_calls));
     assert_eq!((record.judge_calls, record.corrections), (ceiling.judge_calls, ceiling.corrections));
+}
+
+#[test]
+fn b7_a_loop_that_never_folds_pays_for_no_summariser() {
+    let settings = Settings { iterations: 7, attempts: 3, output_tokens: 100, fold_bytes: 0, ..Settings::default() };
+    assert_eq!(settings.ceiling(2).model_calls, 21);
 }

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod closing;
+mod compact;
 mod defuse;
 mod drive;
 mod drive_limits;

@@ -158,7 +158,7 @@ fn p5_pending_state_survives_the_turn_and_the_process() {
 #[test]
 fn c3_pending_state_and_the_last_report_do_not_live_in_the_messages_that_compaction_folds() {
     let mut game = with_pending();
-    game.conversation.messages = vec![Message::Summary { facts: "changes so far: none".into() }];
+    game.conversation.messages = vec![Message::Summary { through: 1, facts: "changes so far: none".into(), words: String::new() }];
     game.turn("engineer");
     let (block, messages) = game.prompts.last().expect("asked");
     assert!(block.as_ref().is_some_and(|block| block.contains("Acme")));

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde_json::json;
 
 use unbacked::turn::bounds::Settings;
+use unbacked::turn::compact::SUMMARISER;
 use unbacked::turn::conversation::Conversation;
 use unbacked::turn::draft::{Act, CallKey, Draft, Fate, RowChange};
 use unbacked::turn::event::Event;
@@ -79,6 +80,8 @@ pub struct Game {
     pub answers: VecDeque<Answer>,
     pub plays: VecDeque<Play>,
     pub rulings: VecDeque<Ruling>,
+    /// What the summariser does when asked.
+    pub retellings: VecDeque<Answer>,
     /// The steps of a turn, counted from 0, that break off where they can be.
     pub interrupts: BTreeMap<usize, Interrupt>,
     /// The store's calls (saves, trail, sums, settle, close), counted from 0 over all turns, that fail.
@@ -94,6 +97,7 @@ pub struct Game {
     pub steps: Vec<String>,
     pub events: Vec<Event>,
     pub prompts: Vec<(Option<String>, Vec<Message>)>,
+    pub summary_prompts: Vec<Vec<Message>>,
     pub shown: Vec<Shown>,
     pub ran: Vec<(CallKey, Call)>,
     pub checks: Vec<WriteCheck>,
@@ -132,14 +136,14 @@ impl Game {
 
     /// Plays a turn to its end. Every turn is held to what holds of every turn.
     pub fn turn(&mut self, words: &str) -> TurnRecord {
-        let (before, past) = (self.conversation.messages.len(), self.events.len());
+        let past = self.events.len();
         let mut conversation = std::mem::take(&mut self.conversation);
         let (tools, settings) = (say::tools(), self.settings.clone());
         let mut machine = Machine::open(&mut conversation, &tools, &settings, words);
         let record = self.play(&mut machine, &tools);
         drop(machine);
         self.conversation = conversation;
-        self.check(&record, before, past);
+        self.check(&record, past);
         record
     }
 
@@ -158,8 +162,10 @@ impl Game {
     }
 
     pub fn fact(&mut self, machine: &mut Machine<'_>, step: Step, tools: &[ToolSpec], number: usize) -> Fact {
-        if let (Some(by), Step::Ask | Step::Wait(_) | Step::Run(..) | Step::Consult) = (self.interrupts.remove(&number), &step) {
-            if matches!(step, Step::Ask) {
+        if let (Some(by), Step::Ask | Step::Summarise | Step::Wait(_) | Step::Run(..) | Step::Consult) =
+            (self.interrupts.remove(&number), &step)
+        {
+            if matches!(step, Step::Ask | Step::Summarise) {
                 machine.asked();
             }
             return Fact::Interrupted(by);
@@ -168,6 +174,8 @@ impl Game {
             Step::ReadTrail { turn } => Fact::Trail(self.store().map(|()| self.of_turn(turn))),
             Step::SumTrail { .. } => Fact::Sums(self.store().map(|()| self.sums.clone())),
             Step::Save(save) => Fact::Saved(self.store().map(|()| self.keep(machine.place(), save))),
+            Step::ReadFolded { through } => Fact::Trail(self.store().map(|()| self.up_to(through))),
+            Step::Summarise => self.summarise(machine),
             Step::Ask => self.ask(machine),
             Step::Wait(_) => Fact::Waited,
             Step::Run(key, call) => self.run(key, call, tools),
@@ -190,6 +198,10 @@ impl Game {
             Save::Message(message) => drop(self.stored.insert(place.seq, (place.turn, message))),
             Save::Pending(entries) => self.stored_pending = entries,
             Save::Record(record) => self.closed.push(*record),
+            Save::Fold { at, summary } => {
+                self.stored.retain(|seq, _| *seq > at.seq);
+                self.stored.insert(at.seq, (at.turn, summary));
+            }
         }
     }
 
@@ -240,6 +252,7 @@ impl Game {
             unclosed: spoken > 0 && self.closed.iter().all(|record| record.turn != spoken),
             next_seq: self.stored.keys().max().map_or(0, |seq| seq + 1),
             messages: self.stored.values().map(|(_, message)| message.clone()).collect(),
+            turns: self.stored.values().map(|(turn, _)| *turn).collect(),
             pending_made: self.stored_pending.iter().map(|entry| entry.id).max().unwrap_or(0),
             ..Conversation::new("Be honest.")
         };
@@ -253,23 +266,28 @@ impl Game {
         self.trail.iter().filter(|audited| audited.committed.key.turn == turn).cloned().collect()
     }
 
+    fn up_to(&self, turn: u32) -> Vec<Audited> {
+        self.trail.iter().filter(|audited| audited.committed.key.turn <= turn).cloned().collect()
+    }
+
+    fn summarise(&mut self, machine: &mut Machine<'_>) -> Fact {
+        machine.asked();
+        let prompt = machine.prompt();
+        assert!(
+            prompt.system == SUMMARISER && prompt.tools.is_empty() && prompt.pending.is_none(),
+            "a summariser has nothing to do but retell"
+        );
+        self.summary_prompts.push(prompt.messages.to_vec());
+        let answer = self.retellings.pop_front().unwrap_or_else(|| Answer::Whole(say::text("They talked.")));
+        play(machine, answer)
+    }
+
     fn ask(&mut self, machine: &mut Machine<'_>) -> Fact {
         machine.asked();
         let prompt = machine.prompt();
         assert_eq!(prompt.tools, say::tools(), "L1: every model call carries all tools");
         self.prompts.push((prompt.pending.map(str::to_owned), prompt.messages.to_vec()));
-        let (chunks, end) = match self.answers.pop_front().unwrap_or_else(|| Answer::Whole(say::text("Done talking."))) {
-            Answer::Whole(reply) => (chunks_of(&reply), Fact::Replied(reply)),
-            Answer::Chunks(chunks, reply) => (chunks, Fact::Replied(reply)),
-            Answer::Breaks(chunks, fault) => (chunks, Fact::AskFailed(fault)),
-            Answer::Interrupted(chunks, by) => (chunks, Fact::Interrupted(by)),
-        };
-        for chunk in &chunks {
-            if let Flow::Cut(limit) = machine.hear(chunk) {
-                return Fact::Oversized(limit);
-            }
-        }
-        end
+        play(machine, self.answers.pop_front().unwrap_or_else(|| Answer::Whole(say::text("Done talking."))))
     }
 
     fn run(&mut self, key: CallKey, call: Call, tools: &[ToolSpec]) -> Fact {
@@ -320,7 +338,7 @@ impl Game {
     }
 
     /// What holds of every turn, whatever the script: B6, B7, L5, L8, U1.
-    fn check(&self, record: &TurnRecord, before: usize, past: usize) {
+    fn check(&self, record: &TurnRecord, past: usize) {
         let events = &self.events[past..];
         let receipts = events.iter().filter(|event| matches!(event, Event::Receipt { .. })).count();
         assert_eq!(receipts, usize::from(self.settings.parts.receipts), "U1: one receipt");
@@ -330,7 +348,11 @@ impl Game {
         assert!(record.judge_calls <= ceiling.judge_calls && record.corrections <= ceiling.corrections, "B7: {record:?}");
         if self.store_faults.is_empty() {
             assert_valid(&self.conversation.messages);
-            let stored: String = self.conversation.messages[before..].iter().map(text_of).collect();
+            let stored = |event: &Event| match event {
+                Event::Stored { message } => Some(text_of(message)),
+                _ => None,
+            };
+            let stored: String = events.iter().filter_map(stored).collect();
             assert_eq!(stored, record.reply, "L8: the stored reply is what was shown");
         }
     }
@@ -365,6 +387,22 @@ impl Game {
     pub fn place(&self, word: &str) -> usize {
         self.steps.iter().position(|step| step == word).unwrap_or_else(|| panic!("no step {word} in {:?}", self.steps))
     }
+}
+
+/// Streams an answer into the machine.
+fn play(machine: &mut Machine<'_>, answer: Answer) -> Fact {
+    let (chunks, end) = match answer {
+        Answer::Whole(reply) => (chunks_of(&reply), Fact::Replied(reply)),
+        Answer::Chunks(chunks, reply) => (chunks, Fact::Replied(reply)),
+        Answer::Breaks(chunks, fault) => (chunks, Fact::AskFailed(fault)),
+        Answer::Interrupted(chunks, by) => (chunks, Fact::Interrupted(by)),
+    };
+    for chunk in &chunks {
+        if let Flow::Cut(limit) = machine.hear(chunk) {
+            return Fact::Oversized(limit);
+        }
+    }
+    end
 }
 
 /// L5: each call of an assistant message has exactly one result, in order, in the message that follows directly; ids are legal and unique.
@@ -445,6 +483,9 @@ fn word_of(step: &Step) -> String {
         Step::Save(Save::Message(Message::Summary { .. })) => "save summary".into(),
         Step::Save(Save::Pending(_)) => "save pending".into(),
         Step::Save(Save::Record(_)) => "save record".into(),
+        Step::Save(Save::Fold { .. }) => "fold".into(),
+        Step::ReadFolded { through } => format!("trail to {through}"),
+        Step::Summarise => "summarise".into(),
         Step::Ask => "ask".into(),
         Step::Wait(delay) => format!("wait {}", delay.as_millis()),
         Step::Run(_, call) => format!("run {}", call.name),

@@ -201,6 +201,11 @@ impl Ledger for FakeLedger {
         Ok(self.0.0.borrow().trail.iter().filter(|audited| audited.committed.key.turn == turn).cloned().collect())
     }
 
+    async fn through(&mut self, turn: u32) -> Result<Vec<Audited>, PortError> {
+        self.0.at("folded").await;
+        Ok(self.0.0.borrow().trail.iter().filter(|audited| audited.committed.key.turn <= turn).cloned().collect())
+    }
+
     async fn before(&mut self, _: u32) -> Result<Vec<Tally>, PortError> {
         self.0.at("sums").await;
         Ok(Vec::new())
@@ -214,6 +219,12 @@ impl Memory for FakeMemory {
     async fn append(&mut self, _: Place, message: &Message) -> Result<(), PortError> {
         self.0.at("append").await;
         self.1.push(message.clone());
+        Ok(())
+    }
+
+    async fn fold(&mut self, _: Place, summary: &Message) -> Result<(), PortError> {
+        self.0.at("fold").await;
+        self.1.push(summary.clone());
         Ok(())
     }
 

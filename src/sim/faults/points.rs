@@ -304,6 +304,13 @@ impl<L: Ledger> Ledger for At<'_, L> {
         trail
     }
 
+    async fn through(&mut self, turn: u32) -> Result<Vec<Audited>, PortError> {
+        self.points.pass("before folded").await;
+        let trail = self.port.through(turn).await;
+        self.points.pass("after folded").await;
+        trail
+    }
+
     async fn before(&mut self, turn: u32) -> Result<Vec<Tally>, PortError> {
         self.points.pass("before sums").await;
         let sums = self.port.before(turn).await;
@@ -318,6 +325,13 @@ impl<Y: Memory> Memory for At<'_, Y> {
         let saved = self.port.append(at, message).await;
         self.points.pass("after save").await;
         saved
+    }
+
+    async fn fold(&mut self, at: Place, summary: &Message) -> Result<(), PortError> {
+        self.points.pass("before fold").await;
+        let folded = self.port.fold(at, summary).await;
+        self.points.pass("after fold").await;
+        folded
     }
 
     async fn save_pending(&mut self, entries: &[PendingEntry]) -> Result<(), PortError> {

@@ -318,6 +318,14 @@ impl<L: Ledger> Ledger for FaultyStore<'_, L> {
         }
     }
 
+    async fn through(&mut self, turn: u32) -> Result<Vec<Audited>, PortError> {
+        if self.refuses("trail-fails", Port::Trail) {
+            refused("the audit trail did not answer: disk I/O error")
+        } else {
+            self.port.through(turn).await
+        }
+    }
+
     async fn before(&mut self, turn: u32) -> Result<Vec<Tally>, PortError> {
         if self.refuses("sums-fail", Port::Sums) {
             refused("the audit trail did not answer: disk I/O error")
@@ -334,6 +342,14 @@ impl<Y: Memory> Memory for FaultyStore<'_, Y> {
         }
         let saved = self.port.append(at, message).await;
         if self.refuses("save-unanswered", Port::Append) { never_answered(saved).await } else { saved }
+    }
+
+    async fn fold(&mut self, at: Place, summary: &Message) -> Result<(), PortError> {
+        if self.refuses("save-fails", Port::Append) {
+            return refused("the conversation's store failed: database or disk is full");
+        }
+        let folded = self.port.fold(at, summary).await;
+        if self.refuses("save-unanswered", Port::Append) { never_answered(folded).await } else { folded }
     }
 
     async fn save_pending(&mut self, entries: &[PendingEntry]) -> Result<(), PortError> {
