@@ -63,17 +63,26 @@ pub fn closed_late<'f>(facts: &TurnFacts, later: &'f [TurnFacts]) -> Option<&'f 
     })
 }
 
+/// The number under which a turn closed by itself.
+fn closed_as(facts: &TurnFacts) -> Option<u32> {
+    facts.events.iter().find_map(|event| match event {
+        Event::TurnClosed { record } => Some(record.turn),
+        _ => None,
+    })
+}
+
 /// I15. The turn that opens after a crash is the one that has to tell.
 pub(super) fn the_next_turn_tells_what_was_in_flight(judged: &mut Judged, run: &RunFacts) {
     for (place, facts) in run.turns.iter().enumerate().filter(|(_, facts)| facts.crashed) {
         let Some(number) = number_of(facts) else { continue };
         let Some(next) = run.turns[place + 1..].iter().find(|facts| number_of(facts).is_some()) else { continue };
         let turn = place as u32 + 1;
-        if number_of(next) == Some(number) {
-            // It died before its user message was stored, and never was.
+        let changed = rows_changed(facts);
+        let closed_anew = run.turns[place + 1..].iter().any(|later| closed_as(later) == Some(number));
+        if number_of(next) == Some(number) || (closed_anew && changed.is_empty()) {
+            // It died before its user message was stored, and never was: the next one has its number, even one that could not open.
             continue;
         }
-        let changed = rows_changed(facts);
         let Some(record) = closed_late(facts, &run.turns[place + 1..]) else {
             // It may have been closed just before the process died.
             let closed = facts.events.iter().any(|event| matches!(event, Event::Receipt { .. })) || !run.settings.parts.receipts;

@@ -5,6 +5,7 @@ mod faults;
 mod invariants;
 mod measures;
 mod pending;
+mod recovery;
 mod reference;
 mod support;
 mod tap;

@@ -266,6 +266,24 @@ impl Turn<'_> {
         self.stops(Stop::Replied);
     }
 
+    /// The process dies in the turn. What the next turn has to record of it.
+    pub fn dies(mut self) -> TurnRecord {
+        let receipt = Receipt { entries: self.entries.clone(), earlier: Some(self.story.earlier.clone()), unread: false };
+        let record = self.record(Stop::Died, vec!["the harness has something to say".into()], receipt);
+        self.facts.crashed = true;
+        self.facts.pending = self.story.pending.clone();
+        self.sum_up();
+        self.story.last = self.entries;
+        self.story.run.turns.push(self.facts);
+        record
+    }
+
+    /// Before anything else, the turn before it gets its record and its receipt.
+    pub fn recovers(mut self, record: TurnRecord) -> Self {
+        self.facts.events.insert(0, Event::TurnRecovered { record, text: Some("receipt".into()) });
+        self
+    }
+
     /// The turn closes for this reason.
     pub fn stops(mut self, stop: Stop) {
         let unanswered = self.corrected.as_ref().is_some_and(|about| !matches!(about, About::Unfinished { .. }));
