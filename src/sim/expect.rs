@@ -5,6 +5,7 @@ use crate::cv::store::Store;
 use crate::cv::tools::rows_of;
 use crate::oracle::measures::Measures;
 use crate::oracle::record::{Finding, RunFacts, TurnFacts};
+use crate::oracle::recovery::closed_late;
 use crate::turn::event::Event;
 
 use super::outcome::word_of;
@@ -15,7 +16,7 @@ use super::world::USER;
 pub fn unmet(script: &Script, run: &RunFacts, measures: &Measures, store: &Store) -> Vec<Finding> {
     let mut unmet = Vec::new();
     for (place, (turn, facts)) in script.turn.iter().zip(&run.turns).enumerate() {
-        let messages = unmet_in_turn(&turn.expect, facts);
+        let messages = unmet_in_turn(&turn.expect, facts, &run.turns[place + 1..]);
         unmet.extend(messages.into_iter().map(|message| finding(place as u32 + 1, message)));
     }
     unmet.extend(unmet_at_end(script, run, measures, store).into_iter().map(|message| finding(0, message)));
@@ -26,9 +27,12 @@ fn finding(turn: u32, message: String) -> Finding {
     Finding { invariant: "expect".into(), turn, message }
 }
 
-fn unmet_in_turn(expect: &TurnExpect, facts: &TurnFacts) -> Vec<String> {
+/// A turn in which the process died is recorded by one that came later (L10).
+fn unmet_in_turn(expect: &TurnExpect, facts: &TurnFacts, later: &[TurnFacts]) -> Vec<String> {
     let mut unmet = Vec::new();
-    let Some(record) = &facts.record else { return vec!["the turn was never recorded".into()] };
+    let Some(record) = facts.record.as_ref().or_else(|| closed_late(facts, later)) else {
+        return vec!["the turn was never recorded".into()];
+    };
     let mut hold = |holds: bool, message: String| {
         if !holds {
             unmet.push(message);
