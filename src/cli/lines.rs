@@ -13,16 +13,13 @@ use super::Failure;
 /// JSON lines, one a run.
 pub struct Lines {
     out: Option<BufWriter<Box<dyn Write>>>,
-    /// They go to standard output.
-    pub on_stdout: bool,
 }
 
 impl Lines {
     /// A new file, or standard output for `-`; none where no path is given.
     pub fn open(path: Option<&Path>) -> Result<Self, Failure> {
-        let Some(path) = path else { return Ok(Self { out: None, on_stdout: false }) };
-        let on_stdout = path == Path::new("-");
-        let out: Box<dyn Write> = if on_stdout {
+        let Some(path) = path else { return Ok(Self { out: None }) };
+        let out: Box<dyn Write> = if path == Path::new("-") {
             Box::new(io::stdout())
         } else {
             let file = File::create(path).map_err(|error| {
@@ -30,7 +27,7 @@ impl Lines {
             })?;
             Box::new(file)
         };
-        Ok(Self { out: Some(BufWriter::new(out)), on_stdout })
+        Ok(Self { out: Some(BufWriter::new(out)) })
     }
 
     /// Goes on after the whole lines of a file; what is torn is written anew.
@@ -42,7 +39,7 @@ impl Lines {
         });
         let file = opened.map_err(|error| Failure::Environment(format!("cannot go on in {}: {error}", path.display())))?;
         let out: Box<dyn Write> = Box::new(file);
-        Ok(Self { out: Some(BufWriter::new(out)), on_stdout: false })
+        Ok(Self { out: Some(BufWriter::new(out)) })
     }
 
     /// A line of its own.

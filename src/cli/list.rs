@@ -82,8 +82,12 @@ pub fn run(args: &Args) -> Result<Found, Failure> {
 
 fn as_json(wanted: &[&Catalogue]) -> String {
     let entry = |(name, line): &(String, String)| json!({ "name": name, "sentence": line });
-    let object: Map<String, Value> =
-        wanted.iter().map(|(name, entries)| ((*name).to_owned(), entries.iter().map(entry).collect::<Vec<_>>().into())).collect();
+    let mark = |mark: &reach::Mark| json!({ "name": mark.name, "sentence": mark.sentence, "required": mark.required });
+    let entries = |(name, entries): &Catalogue| match *name {
+        "marks" => reach::catalogue().iter().map(mark).collect::<Vec<_>>(),
+        _ => entries.iter().map(entry).collect(),
+    };
+    let object: Map<String, Value> = wanted.iter().map(|catalogue| (catalogue.0.to_owned(), entries(catalogue).into())).collect();
     format!("{:#}\n", Value::Object(object))
 }
 

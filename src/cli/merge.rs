@@ -1,13 +1,15 @@
 //! `merge`: joins the results of shards into the report that one machine would have written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use unbacked::report::summary::Summary;
 use unbacked::sim::campaign::{Campaign, Check, Part};
 use unbacked::sim::outcome::{Origin, Outcome};
 
+use super::conclude::Ending;
+use super::forms::Forms;
 use super::lines::{self, Lines};
-use super::{Failure, Found, sim, trust};
+use super::{Failure, Found, keep, sim, trust};
 
 /// Joins the results of shards into one report.
 #[derive(Debug, clap::Args)]
@@ -24,6 +26,8 @@ pub struct Args {
     /// Writes the joined JSON lines to this file (`-` for standard output).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    forms: Forms,
     /// Says nothing but findings.
     #[arg(long, short)]
     quiet: bool,
@@ -42,6 +46,8 @@ pub fn run(args: &Args) -> Result<Found, Failure> {
     }
     all.sort_by_key(|(origin, _)| origin.run);
     let template = whole(&all)?;
+    let stdout_is_taken = args.forms.check(args.json.as_deref())?;
+    let canaries = trust::canaries()?;
     let mut lines = Lines::open(args.json.as_deref())?;
     let mut summary = Summary::new();
     for (_, outcome) in &all {
@@ -49,9 +55,15 @@ pub fn run(args: &Args) -> Result<Found, Failure> {
         summary.add(outcome);
     }
     lines.close()?;
+    let policies: Vec<String> = summary.policies().into_iter().map(str::to_owned).collect();
+    let again = sim::fail_again(&policies, Path::new(keep::FOLDER))?;
+    for failed in &again {
+        sim::told(failed, stdout_is_taken)?;
+    }
     sim::tell(&mut summary, |_| template.plan(0), None)?;
-    let found = sim::report(&mut summary, args.quiet, lines.on_stdout)?;
-    trust::judged(&template, &summary, found)
+    let origin = Origin { run: 0, ..all[0].0.clone() };
+    let ending = Ending { origin, canaries: &canaries, forms: &args.forms, quiet: args.quiet, stdout_is_taken };
+    ending.conclude(&template, &again, &mut summary)
 }
 
 /// Every run of one campaign, each once. A run's plan is made from the campaign that this returns, and from the run's own line.
@@ -78,7 +90,7 @@ fn whole(all: &[(Origin, Outcome)]) -> Result<Campaign, Failure> {
         return Err(missing(all.len() as u64));
     }
     Ok(Campaign {
-        seed: 0,
+        seed: first.seed,
         runs: first.of,
         policies: vec!["full".into()],
         personas: Vec::new(),
@@ -86,7 +98,7 @@ fn whole(all: &[(Origin, Outcome)]) -> Result<Campaign, Failure> {
         judge: first.judge.clone(),
         evidence: first.evidence.clone(),
         faults: first.faults.clone(),
-        sabotage: None,
+        sabotage: first.sabotage.clone(),
         jobs: 1,
         part: Part::default(),
         check: Check::Sample,

@@ -1,5 +1,7 @@
 //! The command line: one file a command, no logic. It knows all rooms; nothing knows it.
 
+mod conclude;
+mod forms;
 mod input;
 mod keep;
 mod lines;
@@ -89,16 +91,25 @@ pub fn main() -> ExitCode {
         Command::Merge(args) => merge::run(&args),
         Command::List(args) => list::run(&args),
     };
-    let (code, message) = match done {
-        Ok(found) => return ExitCode::from(found as u8),
-        Err(Failure::Gone) => return ExitCode::from(3),
-        Err(Failure::Usage(message)) => (2, message),
-        Err(Failure::Environment(message)) => (3, message),
-        Err(Failure::Internal(message)) => (4, message),
-        Err(Failure::Untrusted(message)) => (6, message),
-    };
-    anstream::eprintln!("unbacked: {message}");
+    let code = exit_code(&done);
+    match done {
+        Ok(_) | Err(Failure::Gone) => {}
+        Err(Failure::Usage(message) | Failure::Environment(message) | Failure::Internal(message) | Failure::Untrusted(message)) => {
+            anstream::eprintln!("unbacked: {message}");
+        }
+    }
     ExitCode::from(code)
+}
+
+/// What a command's end is to whoever started it.
+fn exit_code(done: &Result<Found, Failure>) -> u8 {
+    match done {
+        Ok(found) => *found as u8,
+        Err(Failure::Usage(_)) => 2,
+        Err(Failure::Environment(_) | Failure::Gone) => 3,
+        Err(Failure::Internal(_)) => 4,
+        Err(Failure::Untrusted(_)) => 6,
+    }
 }
 
 /// A panic is a fault of ours: it is told in one line, never as a trace.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use unbacked::report::campaign::Report;
 use unbacked::report::summary::{Kept, Summary};
 use unbacked::report::{story, terminal};
 use unbacked::sim::campaign::{Campaign, Check, NONDETERMINISM, Part};
@@ -15,6 +16,8 @@ use unbacked::sim::scenario::Script;
 use unbacked::sim::world::World;
 use unbacked::wire::Dialect;
 
+use super::conclude::Ending;
+use super::forms::Forms;
 use super::input::{self, Input};
 use super::keep;
 use super::lines::{self, Lines};
@@ -27,6 +30,7 @@ use super::{Failure, Found, progress, trust};
   unbacked sim --policy none --persona fabulist,stubborn
   unbacked sim --time 10m --runs 1000000 --json out.jsonl
   unbacked sim --resume out.jsonl
+  unbacked sim --quiet --summary summary.json
   unbacked sim --shard 1/3 --json part1.jsonl
   unbacked sim --policy none --runs 100 --keep=found
   unbacked sim sims/cases/*.toml
@@ -70,6 +74,8 @@ pub struct Args {
     /// Writes one JSON line a run to this file (`-` for standard output).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    forms: Forms,
     /// Goes on where the JSON lines in this file stop, and adds to it. All other flags must be as they were.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     resume: Option<PathBuf>,
@@ -134,13 +140,19 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
         check: if args.check_determinism { Check::All } else { Check::Sample },
     };
     check_names(&campaign)?;
-    trust::canaries()?;
-    let stop = stop_on_interrupt()?;
-    let again = fail_again(&campaign, args.keep.as_deref().unwrap_or(Path::new(keep::FOLDER)))?;
-    for failed in &again {
-        told(failed, args.json.as_deref() == Some(Path::new("-")))?;
-    }
+    let stdout_is_taken = args.forms.check(args.json.as_deref())?;
+    let canaries = trust::canaries()?;
+    let ending =
+        Ending { origin: campaign.origin(&campaign.id(), 0), canaries: &canaries, forms: &args.forms, quiet: args.quiet, stdout_is_taken };
     let mut summary = Summary::new();
+    if trust::living(&canaries).is_some() {
+        return ending.conclude(&campaign, &[], &mut summary);
+    }
+    let stop = stop_on_interrupt()?;
+    let again = fail_again(&campaign.policies, args.keep.as_deref().unwrap_or(Path::new(keep::FOLDER)))?;
+    for failed in &again {
+        told(failed, stdout_is_taken)?;
+    }
     let mut lines = match &args.resume {
         Some(file) => resume(file, &mut campaign, &mut summary)?,
         None => Lines::open(args.json.as_deref())?,
@@ -170,19 +182,17 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
     lines.close()?;
     if summary.runs() < of {
         let why = if stop.load(Ordering::Relaxed) { "Interrupted" } else { "Time is up" };
-        told(&format!("{why} after {} of {of} runs.\n", summary.runs()), lines.on_stdout)?;
+        told(&format!("{why} after {} of {of} runs.\n", summary.runs()), stdout_is_taken)?;
     }
     tell(&mut summary, |_| campaign.plan(0), args.keep.as_deref())?;
-    let found = report(&mut summary, args.quiet, lines.on_stdout)?;
-    let found = if found == Found::Clean && !again.is_empty() { Found::Findings } else { found };
-    trust::judged(&campaign, &summary, found)
+    ending.conclude(&campaign, &again, &mut summary)
 }
 
 /// Failures that were kept once, under a policy of this campaign. Those that are still there.
-fn fail_again(campaign: &Campaign, folder: &Path) -> Result<Vec<String>, Failure> {
+pub(super) fn fail_again(policies: &[String], folder: &Path) -> Result<Vec<String>, Failure> {
     let world = World::new().map_err(Failure::Environment)?;
     let mut failed = Vec::new();
-    for plan in keep::kept(folder)?.iter().filter(|plan| campaign.policies.contains(&plan.policy)) {
+    for plan in keep::kept(folder)?.iter().filter(|plan| policies.contains(&plan.policy)) {
         let run = input::run_of(plan, &world)?;
         failed.extend(run.outcome.findings.first().map(|found| {
             let (message, replay) = (super::printable(&found.message), super::printable(&found.replay));
@@ -257,6 +267,7 @@ fn check_names(campaign: &Campaign) -> Result<(), Failure> {
 
 fn scenarios(args: &Args) -> Result<Found, Failure> {
     let inputs: Vec<Input> = args.files.iter().map(|file| input::read(file)).collect::<Result<_, _>>()?;
+    let stdout_is_taken = args.forms.check(args.json.as_deref())?;
     let world = World::new().map_err(Failure::Environment)?;
     let mut lines = Lines::open(args.json.as_deref())?;
     let mut summary = Summary::new();
@@ -272,7 +283,9 @@ fn scenarios(args: &Args) -> Result<Found, Failure> {
     }
     lines.close()?;
     tell(&mut summary, |kept| all[kept.number].clone(), None)?;
-    report(&mut summary, args.quiet, lines.on_stdout)
+    let found = report(&mut summary, args.quiet, stdout_is_taken)?;
+    args.forms.write(&Report::of_files(&summary, found as u8))?;
+    Ok(found)
 }
 
 /// Each policy that the file names (or the flag), in each dialect.
@@ -311,7 +324,7 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// Where standard output holds the JSON lines, all else goes to standard error.
-fn told(text: &str, stdout_is_taken: bool) -> Result<(), Failure> {
+pub(super) fn told(text: &str, stdout_is_taken: bool) -> Result<(), Failure> {
     if stdout_is_taken {
         anstream::eprint!("{text}");
         return Ok(());

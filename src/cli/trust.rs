@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use unbacked::report::campaign::Canary;
 use unbacked::report::summary::Summary;
 use unbacked::sim::campaign::Campaign;
 use unbacked::sim::trust::{self, CANARIES, Ran};
@@ -9,17 +10,26 @@ use unbacked::sim::world::World;
 
 use super::{Failure, Found};
 
-/// Runs what must be caught. A tester that misses it need not run anything else.
-pub fn canaries() -> Result<(), Failure> {
+/// Runs what must be caught.
+pub fn canaries() -> Result<Vec<Canary>, Failure> {
     let world = World::new().map_err(Failure::Environment)?;
-    match trust::living(&CANARIES, &world).map_err(Failure::Internal)? {
-        Some(lives) => Err(Failure::Untrusted(lives)),
-        None => Ok(()),
-    }
+    let examined = |canary: &trust::Canary| {
+        let lives = trust::living(std::slice::from_ref(canary), &world).map_err(Failure::Internal)?;
+        Ok(Canary { name: canary.name.into(), invariant: canary.invariant.into(), lives })
+    };
+    CANARIES.iter().map(examined).collect()
 }
 
-/// Holds a finished campaign to what a default one must reach. What was found stays found.
-pub fn judged(campaign: &Campaign, summary: &Summary, found: Found) -> Result<Found, Failure> {
+/// The first canary that lives, as a sentence: a tester that misses it need not run anything else.
+pub fn living(canaries: &[Canary]) -> Option<&str> {
+    canaries.iter().find_map(|canary| canary.lives.as_deref())
+}
+
+/// Why a finished campaign proves nothing: a canary lives, or a default one did not reach what it must.
+pub fn doubt(campaign: &Campaign, canaries: &[Canary], summary: &Summary) -> Option<String> {
+    if let Some(lives) = living(canaries) {
+        return Some(lives.to_owned());
+    }
     let cells: BTreeSet<(&str, &str)> = summary.cells.keys().map(|(policy, persona)| (policy.as_str(), persona.as_str())).collect();
     let ran = Ran {
         whole: summary.runs() == campaign.runs,
@@ -31,8 +41,13 @@ pub fn judged(campaign: &Campaign, summary: &Summary, found: Found) -> Result<Fo
         reach: &summary.reach,
         premises: &summary.premises,
     };
-    match ran.doubt() {
-        Some(doubt) if found == Found::Clean => Err(Failure::Untrusted(format!("this campaign proves nothing: {doubt}"))),
+    ran.doubt().map(|doubt| format!("this campaign proves nothing: {doubt}"))
+}
+
+/// What was found stays found.
+pub fn judged(doubt: Option<&str>, found: Found) -> Result<Found, Failure> {
+    match doubt {
+        Some(doubt) if found == Found::Clean => Err(Failure::Untrusted(doubt.to_owned())),
         Some(doubt) => {
             anstream::eprintln!("unbacked: besides, {doubt}");
             Ok(found)

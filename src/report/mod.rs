@@ -3,6 +3,9 @@
 //! What this room must not know: how a run was made. Text from an adversary is data here: [`printable`] takes from it all that could move a
 //! terminal's cursor.
 
+pub mod campaign;
+pub mod json;
+pub mod statistics;
 pub mod story;
 pub mod summary;
 pub mod terminal;

@@ -3,6 +3,7 @@
 use owo_colors::OwoColorize;
 
 use super::printable;
+use super::statistics::residual_risk;
 use super::summary::{Cell, Summary};
 
 /// How many findings are told.
@@ -83,9 +84,6 @@ fn verdict(summary: &Summary) -> String {
     if summary.findings() > 0 {
         return format!("\n{} in {} of {runs} runs.\n", "Findings".red().bold(), summary.failed_runs());
     }
-    if runs == 0 {
-        return "\nNothing ran.\n".into();
-    }
-    let rate = 3.0 / runs as f64;
+    let Some(rate) = residual_risk(runs) else { return "\nNothing ran.\n".into() };
     format!("\n{} in {runs} runs: with 95 % confidence fewer than one run in {:.0} has one.\n", "No finding".green().bold(), 1.0 / rate)
 }

@@ -137,15 +137,22 @@ impl Campaign {
             message,
             replay: plan.replay_command(),
         }));
-        outcome.origin = Some(Origin {
+        outcome.origin = Some(self.origin(id, number));
+        Ok(outcome)
+    }
+
+    /// Which run of this campaign a run is.
+    pub fn origin(&self, id: &str, number: u64) -> Origin {
+        Origin {
             campaign: id.to_owned(),
             run: number,
             of: self.runs,
+            seed: self.seed,
             judge: self.judge.clone(),
             evidence: self.evidence.clone(),
             faults: self.faults.clone(),
-        });
-        Ok(outcome)
+            sabotage: self.sabotage.clone(),
+        }
     }
 
     /// Runs everything and hands the outcomes over in order. `each` may stop it; `stop` may too, from elsewhere.

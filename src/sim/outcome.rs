@@ -19,12 +19,18 @@ pub struct Origin {
     pub run: u64,
     /// How many runs the whole campaign has.
     pub of: u64,
+    /// The campaign's seed.
+    #[serde(default)]
+    pub seed: u64,
     /// The simulated judge.
     pub judge: String,
     /// The completion check's evidence.
     pub evidence: String,
     /// The faults that may be on.
     pub faults: Vec<String>,
+    /// The part that is broken on purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sabotage: Option<String>,
 }
 
 /// What a run came to.

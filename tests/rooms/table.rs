@@ -89,10 +89,10 @@ pub const ROOMS: &[Room] = &[
     },
     Room {
         name: "report",
-        rooms: &["sim::outcome", "sim::run::Run", "oracle", "turn"],
+        rooms: &["sim::outcome", "sim::run::Run", "sim::reach", "oracle", "turn"],
         crates: &["serde", "serde_json", "owo_colors"],
         pure: true,
-        because: "a report reads outcomes and the record of a run only",
+        because: "a report reads outcomes, the record of a run, and the catalogue of what can be reached",
     },
     Room {
         name: "live",
