@@ -8,7 +8,7 @@ use crate::turn::draft::{Act, CallKey, Fate, RowChange};
 use crate::turn::event::Event;
 use crate::turn::exit::{Receipt, Status, Stop, Tally, TurnRecord};
 use crate::turn::guard::{About, Ruling};
-use crate::turn::message::{Block, Message, joined_text};
+use crate::turn::message::{Message, joined_text};
 use crate::turn::pending::PendingEntry;
 use crate::turn::ports::Verdict;
 
@@ -17,8 +17,8 @@ use super::excuses::{marked_and_not_sent, may_end_open, rows_are_told, stored_so
 use super::lines::{lists, shows};
 use super::measures::{Backing, Known, Measures, closing, ends_on_promise, heard, measure, standing};
 use super::record::{Finding, RunFacts, TurnFacts};
-use super::recovery;
 use super::reference::{Expected, ReferenceDraft, ReferencePending, is_nudge};
+use super::{folding, recovery, transcript};
 
 /// The invariants that this oracle judges, with a line each.
 pub const INVARIANTS: &[(&str, &str)] = &[
@@ -84,8 +84,9 @@ pub fn judge(run: &RunFacts) -> Judged {
         }
         judge_measures(&mut judged, run, facts, turn, &tallies);
     }
-    the_transcript_holds_every_reply(&mut judged, run);
-    every_call_has_one_result(&mut judged, &run.messages, may_end_open(&run.turns));
+    transcript::holds_every_reply(&mut judged, run);
+    transcript::every_call_has_one_result(&mut judged, &run.messages, may_end_open(&run.turns));
+    folding::compaction_loses_nothing(&mut judged, run);
     changes_are_audited_once(&mut judged, run);
     recovery::the_next_turn_tells_what_was_in_flight(&mut judged, run);
     if let Some(met) = run.wish_met {
@@ -142,7 +143,8 @@ impl Taken {
         let mut taken = Self::default();
         for event in &facts.events {
             match event {
-                Event::Asked { .. } => taken.model_calls += 1,
+                Event::Asked { .. } | Event::SummaryAsked { .. } => taken.model_calls += 1,
+                Event::Summarised { usage, .. } => taken.tokens_out = taken.tokens_out.saturating_add(usage.output.unwrap_or(0)),
                 Event::Replied { reply, .. } => {
                     taken.iterations += 1;
                     taken.tokens_out = taken.tokens_out.saturating_add(reply.usage.output.unwrap_or(0));
@@ -161,14 +163,16 @@ impl Taken {
     }
 }
 
-/// I1. The formula is the oracle's own: every iteration has its tries, the guard looks twice. Counted along the trace, and the record
+/// I1. The formula is the oracle's own: every iteration has its tries, a summariser one, the guard looks twice. Counted along the trace, and the record
 /// may say nothing else.
 fn a_turn_stays_within_its_bounds(judged: &mut Judged, run: &RunFacts, facts: &TurnFacts, turn: u32, record: &TurnRecord) {
     let limits = &run.settings;
-    let most_calls = u64::from(limits.iterations) * u64::from(limits.attempts);
+    let summaries = facts.events.iter().filter(|event| matches!(event, Event::SummaryAsked { .. })).count() as u64;
+    let most_calls = u64::from(limits.iterations) * u64::from(limits.attempts) + summaries;
     let taken = Taken::by_trace(facts);
     let within = taken.iterations <= limits.iterations
         && u64::from(taken.model_calls) <= most_calls
+        && summaries <= u64::from(limits.fold_bytes > 0)
         && taken.judge_calls <= run.guard_calls.saturating_mul(2)
         && taken.tokens_out <= most_calls.saturating_mul(u64::from(limits.output_tokens))
         && facts.elapsed_ms.saturating_sub(facts.jumped_ms) <= limits.turn_ms;
@@ -353,87 +357,12 @@ fn the_stored_reply_is_the_streamed_text(judged: &mut Judged, facts: &TurnFacts,
     judged.hold("I5", turn, same, || "what the user saw and what is stored are not the same text".into());
 }
 
-/// I5, over the whole transcript, as long as none of it was folded away.
-fn the_transcript_holds_every_reply(judged: &mut Judged, run: &RunFacts) {
-    if run.messages.iter().any(|message| matches!(message, Message::Summary { .. })) {
-        return;
-    }
-    let mut stored: BTreeMap<u32, String> = BTreeMap::new();
-    for message in &run.messages {
-        if let Message::Assistant { blocks, at } = message {
-            stored.entry(at.turn).or_default().push_str(&joined_text(blocks));
-        }
-    }
-    // A turn that died before its user message was stored never was: the next one has its number.
-    let mut said: BTreeMap<u32, (String, &TurnFacts)> = BTreeMap::new();
-    for facts in &run.turns {
-        let Some(number) = number_of(facts) else { continue };
-        let (text, last) = said.entry(number).or_insert_with(|| (String::new(), facts));
-        text.extend(facts.events.iter().filter_map(text_of));
-        *last = facts;
-    }
-    for (number, (said, facts)) in said {
-        let stored = stored.remove(&number).unwrap_or_default();
-        let same = if facts.crashed { said.starts_with(&stored) } else { stored_so_far(facts, &said, &stored) };
-        judged.hold("I5", number, same, || "the stored transcript does not hold what the turn said".into());
-    }
-    judged.hold("I5", 0, stored.values().all(String::is_empty), || "the stored transcript holds what no turn said".into());
-}
-
-fn text_of(event: &Event) -> Option<&str> {
-    match event {
-        Event::Text { text } => Some(text),
-        _ => None,
-    }
-}
-
 /// The number that a turn was opened with.
 pub(super) fn number_of(facts: &TurnFacts) -> Option<u32> {
     facts.events.iter().find_map(|event| match event {
         Event::TurnOpened { turn, .. } => Some(*turn),
         _ => None,
     })
-}
-
-fn blocks_of(message: &Message) -> Option<&[Block]> {
-    match message {
-        Message::Assistant { blocks, .. } => Some(blocks),
-        _ => None,
-    }
-}
-
-fn ids_of_calls(message: &Message) -> Vec<&str> {
-    let calls = blocks_of(message).unwrap_or_default().iter().filter_map(|block| match block {
-        Block::Call(call) => Some(call.id.as_str()),
-        _ => None,
-    });
-    calls.collect()
-}
-
-/// I7. Results stand nowhere else either, and no id is used twice or is one that a provider refuses (L5).
-/// Calls that are open when the process dies are answered by the next turn, where there is one.
-fn every_call_has_one_result(judged: &mut Judged, messages: &[Message], died: bool) {
-    let mut seen = BTreeSet::new();
-    for (place, message) in messages.iter().enumerate() {
-        let calls = ids_of_calls(message);
-        if matches!(message, Message::Results { .. }) {
-            let before = place.checked_sub(1).and_then(|place| messages.get(place));
-            let called = before.is_some_and(|message| !ids_of_calls(message).is_empty());
-            judged.hold("I7", 0, called, || "results stand where no call was made".into());
-        }
-        for id in &calls {
-            let legal = (1..=40).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-            judged.hold("I7", 0, legal && seen.insert(*id), || format!("the id {id:?} of a call is illegal, or is used twice"));
-        }
-        if calls.is_empty() || (died && place + 1 == messages.len()) {
-            continue;
-        }
-        let answered: Vec<&str> = match messages.get(place + 1) {
-            Some(Message::Results { results, .. }) => results.iter().map(|result| result.call_id.as_str()).collect(),
-            _ => Vec::new(),
-        };
-        judged.hold("I7", 0, calls == answered, || format!("calls {calls:?} are followed by results {answered:?}"));
-    }
 }
 
 /// I8.

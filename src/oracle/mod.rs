@@ -6,9 +6,12 @@
 pub mod changes;
 pub mod claims;
 mod excuses;
+mod facts;
+mod folding;
 pub mod invariants;
 pub mod lines;
 pub mod measures;
 pub mod record;
 pub mod recovery;
 pub mod reference;
+mod transcript;

@@ -31,6 +31,15 @@ pub enum Port {
     Sums,
 }
 
+/// A request as the provider got it, told by what is new in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sent {
+    /// So many messages of the request before it, of whatever turn, stand unchanged at its head.
+    pub kept: usize,
+    /// What stands after them.
+    pub new: Vec<Message>,
+}
+
 /// One turn of a run.
 #[derive(Clone, Debug, Default)]
 pub struct TurnFacts {
@@ -45,6 +54,8 @@ pub struct TurnFacts {
     pub by_call: Vec<(CallKey, Vec<DbChange>)>,
     /// Whether every change was audited in its own transaction.
     pub audited_in_same_transaction: bool,
+    /// The transcript in each request, in order of the model calls; not what a summariser was sent.
+    pub sent: Vec<Sent>,
     /// What each request broke, by rule of the wire.
     pub violations: Vec<String>,
     /// Harness blocks found in each request, and how many of those the harness wrote.

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::oracle::claims::Label;
+use crate::oracle::record::Sent;
 use crate::turn::message::Message;
 use crate::turn::ports::{Chunk, Model, ModelFault, Prompt, ReplyStream};
 use crate::turn::report::RESERVED;
@@ -73,6 +74,10 @@ pub struct SimModel {
     pub foreign: (String, i64),
     /// What was seen of each request of this turn.
     pub requests: Vec<Request>,
+    /// The transcript in each of them.
+    pub sent: Vec<Sent>,
+    /// The transcript in the last request of the run.
+    transcript: Vec<Message>,
     dialect: Dialect,
     encoders: [(Checker, Encoder); 2],
     chunking: u32,
@@ -106,6 +111,8 @@ impl SimModel {
             done_before: Vec::new(),
             foreign,
             requests: Vec::new(),
+            sent: Vec::new(),
+            transcript: Vec::new(),
             dialect,
             encoders: encoders(),
             chunking,
@@ -124,6 +131,7 @@ impl SimModel {
         self.said_at.clear();
         self.broken = None;
         self.requests.clear();
+        self.sent.clear();
     }
 
     /// With a broken encoder for Chat Completions.
@@ -157,6 +165,14 @@ impl SimModel {
         }
         self.requests.push(request);
         refusal
+    }
+
+    /// Keeps what is new in a request, for the oracle (I13).
+    fn keep(&mut self, messages: &[Message]) {
+        let kept = self.transcript.iter().zip(messages).take_while(|(before, now)| before == now).count();
+        self.transcript.truncate(kept);
+        self.transcript.extend_from_slice(&messages[kept..]);
+        self.sent.push(Sent { kept, new: messages[kept..].to_vec() });
     }
 
     /// Keeps what a model call says, for the oracle: one entry a call.
@@ -219,6 +235,7 @@ impl Model for SimModel {
     type Stream<'a> = SimStream;
 
     async fn ask(&mut self, prompt: Prompt<'_>) -> Result<SimStream, ModelFault> {
+        self.keep(prompt.messages);
         if let Some((status, body)) = self.receive(&prompt) {
             return Err(classify(status, &body, None));
         }

@@ -373,6 +373,7 @@ impl<'p> Play<'p> {
             said_at: self.model.said_at.clone(),
             by_call: std::mem::take(&mut self.tools.by_call),
             audited_in_same_transaction: self.tools.audited,
+            sent: std::mem::take(&mut self.model.sent),
             violations: self.model.requests.iter().flat_map(|request| request.violations.clone()).collect(),
             harness_blocks: self.model.requests.iter().map(|request| request.harness_blocks).collect(),
             elapsed_ms: start.elapsed().as_millis() as u64,

@@ -2,6 +2,7 @@
 //! model, and what is counted.
 
 mod faults;
+mod folding;
 mod invariants;
 mod measures;
 mod pending;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use unbacked::oracle::changes::DbChange;
 use unbacked::oracle::claims::{Claim, Label, When};
 use unbacked::oracle::invariants::{Judged, judge};
-use unbacked::oracle::record::{RunFacts, TurnFacts};
+use unbacked::oracle::record::{RunFacts, Sent, TurnFacts};
 use unbacked::turn::bounds::Settings;
 use unbacked::turn::draft::{Act, CallKey, Entry, Fate, RowChange};
 use unbacked::turn::event::Event;
@@ -53,6 +53,12 @@ pub struct Story {
     pub run: RunFacts,
     earlier: Vec<Tally>,
     last: Vec<Entry>,
+    /// Every mutating call so far.
+    all: Vec<Entry>,
+    /// The last turn that was folded.
+    folded: u32,
+    /// The transcript in the last request.
+    sent: Vec<Message>,
     pending: Vec<PendingEntry>,
 }
 
@@ -84,7 +90,7 @@ impl Story {
             trail: Vec::new(),
             lost_wishes: 0,
         };
-        Self { run, earlier: Vec::new(), last: Vec::new(), pending: Vec::new() }
+        Self { run, earlier: Vec::new(), last: Vec::new(), all: Vec::new(), folded: 0, sent: Vec::new(), pending: Vec::new() }
     }
 
     pub fn faithful() -> Self {
@@ -127,7 +133,31 @@ impl Turn<'_> {
     fn asks(&mut self, labels: Vec<Label>) {
         let pending = pending_block(&self.story.pending);
         self.event(Event::Asked { iteration: self.iteration + 1, attempt: 1, pending });
+        self.sends();
         self.facts.said.push(labels);
+    }
+
+    /// A request goes out.
+    fn sends(&mut self) {
+        let now = self.story.run.messages.clone();
+        let kept = self.story.sent.iter().zip(&now).take_while(|(before, now)| before == now).count();
+        self.facts.sent.push(Sent { kept, new: now[kept..].to_vec() });
+        self.story.sent = now;
+    }
+
+    /// All turns up to this one are folded.
+    pub fn folds(mut self, through: u32) -> Self {
+        let folded: Vec<Entry> = self.story.all.iter().filter(|entry| entry.key.turn <= through).cloned().collect();
+        let summary = Message::Summary { through, facts: facts_of(&folded, through), words: "They talked.".into() };
+        let messages = &mut self.story.run.messages;
+        let opens = (0..messages.len()).filter(|place| matches!(messages[*place], Message::User { .. }));
+        let cut = opens.take((through - self.story.folded) as usize + 1).last().expect("a turn to keep");
+        messages.splice(..cut, [summary.clone()]);
+        self.story.folded = through;
+        self.event(Event::SummaryAsked { through });
+        self.event(Event::Summarised { words: "They talked.".into(), error: None, usage: Usage { input: Some(50), output: Some(5) } });
+        self.event(Event::Folded { through, messages: cut as u32, summary });
+        self
     }
 
     fn reply(&mut self, labels: Vec<Label>, blocks: Vec<Block>) {
@@ -191,7 +221,9 @@ impl Turn<'_> {
         self.remember(&tool, act, section, &fate, known, missing);
         let result = ToolResult { call_id: call.id, name: tool.clone(), content: content.to_string(), is_error: !stands(&fate) };
         self.event(Event::Resulted { key, result: result.clone() });
-        self.entries.push(Entry { key, tool, act, section: section.into(), fate, rows });
+        let entry = Entry { key, tool, act, section: section.into(), fate, rows };
+        self.story.all.push(entry.clone());
+        self.entries.push(entry);
         self.store(Message::Results { results: vec![result], report: Some("<turn_report>".into()) });
         self
     }
@@ -315,18 +347,24 @@ impl Turn<'_> {
             receipt,
             corrections: u32::from(self.corrected.is_some()),
             iterations: self.iteration,
-            model_calls: count(|event| u32::from(matches!(event, Event::Asked { .. }))),
+            model_calls: count(|event| u32::from(matches!(event, Event::Asked { .. } | Event::SummaryAsked { .. }))),
             judge_calls: count(|event| match event {
                 Event::Ruled { consulted, .. } => consulted.judge_calls,
                 _ => 0,
             }),
-            tokens_in: u64::from(self.iteration) * 100,
-            tokens_out: u64::from(self.iteration) * 10,
+            tokens_in: u64::from(self.iteration) * 100 + 50 * self.summaries(),
+            tokens_out: u64::from(self.iteration) * 10 + 5 * self.summaries(),
         }
     }
 
+    fn summaries(&self) -> u64 {
+        self.facts.events.iter().filter(|event| matches!(event, Event::Summarised { .. })).count() as u64
+    }
+
     fn sum_up(&mut self) {
-        for change in self.facts.changes() {
+        let applied: BTreeSet<CallKey> = self.entries.iter().filter(|entry| entry.fate == Fate::Applied).map(|entry| entry.key).collect();
+        let by_call = self.facts.by_call.iter().filter(|(key, _)| applied.contains(key));
+        for change in by_call.flat_map(|(_, changes)| changes) {
             let tallies = &mut self.story.earlier;
             match tallies.iter_mut().find(|tally| tally.act == change.act && tally.section == change.section) {
                 Some(tally) => tally.count += 1,
@@ -372,6 +410,37 @@ fn lines_of(entries: &[Entry]) -> String {
         format!("- {}: {} — {}\n", entry.tool, word(&entry.fate), rows.join(", "))
     };
     entries.iter().map(line).collect()
+}
+
+/// The facts of a summary, as the harness words them.
+fn facts_of(entries: &[Entry], through: u32) -> String {
+    let turns = if through == 1 { "Turn 1 is".to_owned() } else { format!("Turns 1 to {through} are") };
+    let applied = entries.iter().filter(|entry| entry.fate == Fate::Applied).count();
+    let sum = if entries.is_empty() { "none".to_owned() } else { format!("{applied} of {} applied", entries.len()) };
+    let mut text =
+        format!("<earlier_turns>\n{turns} over and left out here; nothing of that has to be done again. Changes in all: {sum}\n");
+    for turn in 1..=through {
+        let of_turn: Vec<Entry> = entries.iter().filter(|entry| entry.key.turn == turn).cloned().collect();
+        if !of_turn.is_empty() {
+            text.push_str(&format!("turn {turn}:\n"));
+            of_turn.iter().for_each(|entry| text.push_str(&fact_of(entry)));
+        }
+    }
+    text.push_str("This is what the database holds of it. And so on.\n</earlier_turns>");
+    text
+}
+
+fn fact_of(entry: &Entry) -> String {
+    let ids: Vec<String> = entry.rows.iter().map(|row| format!("#{}", row.id)).collect();
+    let rows = entry.rows.first().map(|row| format!("{} {} {}", row.act.done(), row.section, ids.join(", "))).unwrap_or_default();
+    let found = if rows.is_empty() { String::new() } else { format!(" (the audit trail holds: {rows})") };
+    let told = match &entry.fate {
+        Fate::Applied => format!("applied — {rows}"),
+        Fate::NoChange => "no change — it was like that".into(),
+        Fate::Failed { reason } => format!("FAILED — {reason}{found}"),
+        Fate::Unknown { reason } => format!("UNKNOWN — {reason}{found}"),
+    };
+    format!("- {}: {told}\n", entry.tool)
 }
 
 fn pending_block(entries: &[PendingEntry]) -> Option<String> {
