@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use crate::disk::{Disk, VFS};
 
 use super::schema::{OTHER_TABLES, SECTIONS, tables};
 
@@ -78,6 +80,12 @@ impl Store {
     /// The database in a file, made where there is none.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Self::prepare(Connection::open(path), &path.display().to_string())
+    }
+
+    /// The database on a disk of our own, made where there is none.
+    pub fn open_on(disk: &Disk) -> Result<Self, OpenError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Self::prepare(Connection::open_with_flags_and_vfs(disk.path(), flags, VFS), "on the simulated disk")
     }
 
     fn prepare(connection: rusqlite::Result<Connection>, path: &str) -> Result<Self, OpenError> {

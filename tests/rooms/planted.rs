@@ -121,6 +121,8 @@ fn b4_the_clock_of_tokio_is_the_drivers_and_the_simulators() {
     reported("main.rs", "fn f() { tokio::time::sleep(x); }", 1, "tokio::time::sleep");
     clean("sim/x.rs", "use tokio::time::Instant;");
     reported("sim/x.rs", "fn f() { rusqlite::Connection::open_in_memory(); }", 1, "rusqlite::Connection::open_in_memory");
+    let on_a_disk = "rusqlite::Connection::open_with_flags_and_vfs";
+    reported("disk/x.rs", &format!("fn f() {{ {on_a_disk}(); }}"), 1, on_a_disk);
 }
 
 #[test]
@@ -152,6 +154,8 @@ fn v8_an_applied_fate_is_made_in_one_place_only() {
 #[test]
 fn what_no_file_may_say_is_reported_in_every_room() {
     reported("cv/x.rs", "fn f() { unsafe { g() } }", 1, "unsafe");
+    reported("disk/state.rs", "fn f() { unsafe { g() } }", 1, "unsafe");
+    clean("disk/vfs.rs", "fn f() { unsafe { g() } }\nunsafe extern \"C\" fn h() {}");
     reported("cli/x.rs", "unsafe impl Send for X {}", 1, "unsafe");
     reported("cli/x.rs", "fn f() { m!(\nunsafe { g() }) }", 2, "unsafe");
     for name in ["todo", "unimplemented", "dbg"] {

@@ -67,8 +67,15 @@ pub const ROOMS: &[Room] = &[
         because: "a codec turns bytes into turn's messages and back, and knows no domain and no socket",
     },
     Room {
+        name: "disk",
+        rooms: &[],
+        crates: &["rusqlite"],
+        pure: true,
+        because: "a disk knows bytes and locks: what is stored on it, and who breaks it, is not its business",
+    },
+    Room {
         name: "cv",
-        rooms: &["turn"],
+        rooms: &["turn", "disk"],
         crates: &["serde", "serde_json", "rusqlite", "jsonschema", "thiserror"],
         pure: false,
         because: "the domain stands behind turn's ports, and knows no wire, guard or oracle",
@@ -82,7 +89,7 @@ pub const ROOMS: &[Room] = &[
     },
     Room {
         name: "sim",
-        rooms: &["turn", "guards", "wire", "cv", "oracle"],
+        rooms: &["turn", "guards", "wire", "cv", "disk", "oracle"],
         crates: &["serde", "serde_json", "rand", "rand_chacha", "tokio", "toml", "blake3", "strsim", "thiserror", "rusqlite"],
         pure: true,
         because: "a run comes from its plan alone, and does not know who reads its outcome",
@@ -153,8 +160,12 @@ pub const ONLY_IN: &[OnlyIn] = &[
     },
     OnlyIn { path: "rusqlite::Connection::open", files: &["cv/store.rs"], because: "one file opens databases" },
     OnlyIn { path: "rusqlite::Connection::open_in_memory", files: &["cv/store.rs"], because: "one file opens databases" },
+    OnlyIn { path: "rusqlite::Connection::open_with_flags_and_vfs", files: &["cv/store.rs"], because: "one file opens databases" },
     OnlyIn { path: "rusqlite::Connection::open_with_flags", files: &["cv/store.rs"], because: "one file opens databases" },
 ];
+
+/// The one file that may say `unsafe`: it speaks C with SQLite.
+pub const UNSAFE: &str = "disk/vfs.rs";
 
 /// The files where an applied fate may come into being: one decides it, one reads it back from the trail.
 pub const MAKES_APPLIED: &[&str] = &["turn/draft.rs", "cv/audit.rs"];
