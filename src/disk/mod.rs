@@ -48,9 +48,9 @@ impl Disk {
         disk
     }
 
-    /// The database's path, to be opened with [`VFS`].
+    /// The database's path, to be opened with [`VFS`]. A crash makes it another.
     pub fn path(&self) -> String {
-        vfs::path(self.number)
+        vfs::path(self.number, self.state().generation)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -94,6 +94,11 @@ impl Disk {
     /// How many operations the last transaction made on the disk: writes, truncations, syncs, the journal's coming and going.
     pub fn operations(&self) -> usize {
         self.state().log.len()
+    }
+
+    /// How many transactions have written to the disk so far.
+    pub fn transactions(&self) -> u64 {
+        self.state().transactions
     }
 
     /// A while has passed: what was written has reached the disk for good, and no crash can take it back.

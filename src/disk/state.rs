@@ -73,6 +73,8 @@ pub struct State {
     base: Image,
     /// What the last transaction did.
     pub log: Vec<Op>,
+    /// How many transactions there were.
+    pub transactions: u64,
     scratch: Vec<u8>,
     marked: Vec<u8>,
     /// Pages in which `now` or `base` may differ from `marked`.
@@ -114,6 +116,11 @@ impl State {
         strikes
     }
 
+    /// What is told of something that could not be written.
+    fn refusal(&self, error: c_int) -> c_int {
+        if matches!(self.trouble, Some((Trouble::Full, ..))) { ffi::SQLITE_FULL } else { error }
+    }
+
     fn file(&mut self, slot: Slot) -> &mut Vec<u8> {
         match slot.lasting() {
             Some(file) => self.now.file(file),
@@ -137,10 +144,11 @@ impl State {
                 return Err(ffi::SQLITE_CANTOPEN);
             }
             if self.fails(Wants::Grow) {
-                return Err(ffi::SQLITE_FULL);
+                return Err(self.refusal(ffi::SQLITE_IOERR));
             }
             // A new journal is a new transaction: a crash takes back nothing from before it.
             self.settle();
+            self.transactions += 1;
             self.did(Op::Create);
         }
         Ok(())
@@ -169,8 +177,7 @@ impl State {
         let end = at.checked_add(bytes.len()).ok_or(ffi::SQLITE_IOERR_WRITE)?;
         let grows = end > self.file(slot).len();
         if self.fails(if grows { Wants::Grow } else { Wants::Change }) {
-            let full = matches!(self.trouble, Some((Trouble::Full, ..)));
-            return Err(if full { ffi::SQLITE_FULL } else { ffi::SQLITE_IOERR_WRITE });
+            return Err(self.refusal(ffi::SQLITE_IOERR_WRITE));
         }
         match slot.lasting() {
             Some(file) => {

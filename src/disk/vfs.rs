@@ -29,9 +29,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The path of the database on a disk.
-pub fn path(number: u64) -> String {
-    format!("{FOLDER}{number}")
+/// The path of the database on a disk, for the process of this generation.
+pub fn path(number: u64, generation: u64) -> String {
+    format!("{FOLDER}{number}.{generation}")
 }
 
 /// Makes a disk known, and on first use the file system to SQLite.
@@ -47,15 +47,17 @@ pub fn mount(number: u64, disk: &Arc<Shared>) {
     disks.insert(number, Arc::downgrade(disk));
 }
 
-/// The disk that a path names, and which file on it.
+/// The disk that a path names, and which file on it. A path of a process that died names nothing: whatever it still tries changes nothing.
 fn find(path: &str) -> Option<(Arc<Shared>, Slot)> {
     let name = path.strip_prefix(FOLDER)?;
     let (number, slot) = match name.strip_suffix(JOURNAL) {
         Some(number) => (number, Slot::Journal),
         None => (name, Slot::Database),
     };
+    let (number, generation) = number.split_once('.')?;
     let disk = locked(&DISKS).get(&number.parse().ok()?)?.upgrade()?;
-    Some((disk, slot))
+    let living = locked(&disk).generation == generation.parse::<u64>().ok()?;
+    living.then_some((disk, slot))
 }
 
 /// What SQLite keeps of an open file. It allocates the bytes; `open` fills them.

@@ -1,8 +1,10 @@
 //! The process dies after every single operation of a transaction, with every fate of what was not synced.
 
+use proptest::prelude::*;
 use rusqlite::Connection;
 use unbacked::disk::{Disk, Survived};
 
+use super::same::statement;
 use super::{SETUP, connect, is_whole, rows};
 
 const ROWS: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12)";
@@ -82,4 +84,59 @@ fn what_has_settled_is_not_taken_back() {
     disk.settle();
     disk.crash(0, &mut |_| Survived::Nothing);
     assert_eq!(rows(&connect(&disk)).len(), 13);
+}
+
+/// Runs statements as one transaction and commits it, whatever becomes of each. The rows after it.
+fn commit(connection: &Connection, statements: &[String]) -> Vec<(i64, String)> {
+    let sql = |sql: &str| drop(connection.execute_batch(sql));
+    sql("BEGIN");
+    statements
+        .iter()
+        .filter(|statement| !["BEGIN", "COMMIT", "ROLLBACK"].contains(&statement.as_str()))
+        .for_each(|statement| sql(statement));
+    sql("COMMIT");
+    rows(connection)
+}
+
+/// What became of a write, from any byte.
+fn fate(byte: u8, length: usize) -> Survived {
+    match byte {
+        0..=79 => Survived::Nothing,
+        80..=159 => Survived::Whole,
+        _ => Survived::Torn(length * usize::from(byte - 159) / 97),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn l10_whatever_was_committed_before_a_crash_is_there_and_what_was_not_is_all_there_or_not_at_all(
+        transactions in proptest::collection::vec(proptest::collection::vec(statement(), 1..6), 1..5),
+        at in any::<prop::sample::Index>(),
+        fates in proptest::collection::vec(any::<u8>(), 16),
+    ) {
+        let disk = Disk::default();
+        let connection = connect(&disk);
+        connection.execute_batch(SETUP).unwrap();
+        disk.settle();
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for transaction in &transactions {
+            let count = disk.transactions();
+            let now = commit(&connection, transaction);
+            // One that wrote nothing is no transaction to the disk, and can't be taken back.
+            if disk.transactions() > count {
+                before = std::mem::replace(&mut after, now);
+            }
+        }
+        let operations = disk.operations();
+        let kept = at.index(operations + 1);
+        let mut writes = fates.iter().cycle();
+        disk.crash(kept, &mut |length| fate(*writes.next().unwrap_or(&0), length));
+        prop_assert!(connection.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)).is_err(), "the dead process reads no more");
+        drop(connection);
+        let reopened = connect(&disk);
+        prop_assert!(is_whole(&reopened));
+        prop_assert_eq!(rows(&reopened), if kept == operations { after } else { before }, "operation {} of {}", kept, operations);
+    }
 }

@@ -6,7 +6,7 @@ use unbacked::disk::Disk;
 
 use super::{SETUP, connect, is_whole, rows};
 
-fn statement() -> impl Strategy<Value = String> {
+pub fn statement() -> impl Strategy<Value = String> {
     let id = 0..40_i64;
     prop_oneof![
         6 => (id.clone(), 0..900_usize).prop_map(|(id, n)| format!("INSERT INTO t VALUES ({id}, '{}{n}')", "x".repeat(n))),
