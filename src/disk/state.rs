@@ -318,7 +318,6 @@ impl State {
             set_counter(image, counter);
         }
         self.dirty.clear();
-        self.dirty.insert(0);
         true
     }
 

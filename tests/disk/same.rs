@@ -56,9 +56,11 @@ proptest! {
         disk.mark();
         let fresh = disk.copy();
         let marked = rows(&used);
+        let reader = connect(&disk);
         for run in runs {
             told(&used, &run);
             let _ = used.execute_batch("ROLLBACK");
+            prop_assert_eq!(rows(&reader), rows(&used), "what the run before left in the reader's cache is forgotten");
             prop_assert!(disk.rewind());
             prop_assert_eq!(&rows(&used), &marked);
             prop_assert!(is_whole(&used));
