@@ -96,6 +96,12 @@ impl Disk {
         self.state().log.len()
     }
 
+    /// After how many of them it was over for good, by the journal's going; `None` while it is open. (SQLite gives pages back to the file
+    /// system only after that.)
+    pub fn over_after(&self) -> Option<usize> {
+        self.state().log.iter().rposition(|op| matches!(op, log::Op::Delete)).map(|at| at + 1)
+    }
+
     /// How many transactions have written to the disk so far.
     pub fn transactions(&self) -> u64 {
         self.state().transactions
