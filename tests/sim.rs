@@ -108,3 +108,14 @@ fn g3_the_state_guard_never_corrects_a_turn_that_tried() {
         assert!(outcome.findings.iter().all(|found| found.invariant != "I10"), "seed {}", outcome.seed);
     }
 }
+
+#[test]
+fn each_persona_speaks_both_dialects_however_many_personas_there_are() {
+    for personas in [vec![], vec!["fabulist"], vec!["fabulist", "stubborn"], vec!["fabulist", "stubborn", "honest"]] {
+        let campaign = campaign("full", &personas, 52);
+        let pairs: std::collections::BTreeSet<(String, String)> =
+            (0..52).map(|number| campaign.plan(number)).map(|plan| (plan.persona, plan.dialect)).collect();
+        let of = if personas.is_empty() { 13 } else { personas.len() };
+        assert_eq!(pairs.len(), 2 * of, "{personas:?}");
+    }
+}

@@ -11,6 +11,7 @@ use unbacked::sim::moves::MOVES;
 use unbacked::sim::persona::PERSONAS;
 use unbacked::sim::reach;
 use unbacked::sim::sabotage::SABOTAGES;
+use unbacked::sim::scope::{ALPHABET, PEOPLE};
 use unbacked::wire::Dialect;
 use unbacked::wire::strict::rules::RULES;
 
@@ -23,7 +24,7 @@ use super::{Failure, Found};
   unbacked list marks
   unbacked list --json")]
 pub struct Args {
-    /// Only this catalogue: personas, moves, faults, policies, invariants, sabotages, marks, rules, dialects, judges.
+    /// Only this catalogue: personas, moves, scope, faults, policies, invariants, sabotages, marks, rules, dialects, judges.
     what: Option<String>,
     /// As JSON.
     #[arg(long)]
@@ -40,9 +41,12 @@ type Catalogue = (&'static str, Vec<(String, String)>);
 
 fn catalogues() -> Vec<Catalogue> {
     let pair = |name: &str, line: &str| (name.to_owned(), line.to_owned());
+    let letters = ALPHABET.iter().map(|letter| pair(letter.name, letter.sentence));
+    let scope = letters.chain(PEOPLE.iter().map(|person| pair(person.name, person.sentence))).collect();
     vec![
         ("personas", PERSONAS.iter().map(|persona| pair(persona.name, persona.sentence)).collect()),
         ("moves", MOVES.iter().map(|a_move| pair(a_move.name, a_move.sentence)).collect()),
+        ("scope", scope),
         ("faults", faults::catalogue().map(|fault| pair(fault.name, &format!("{}; {}", fault.sentence, fault.legal))).collect()),
         ("policies", PolicyName::ALL.iter().map(|policy| pair(policy.name(), policy.sentence())).collect()),
         ("invariants", INVARIANTS.iter().map(|(name, line)| pair(name, line)).collect()),

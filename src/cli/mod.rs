@@ -1,6 +1,7 @@
 //! The command line: one file a command, no logic. It knows all rooms; nothing knows it.
 
 mod conclude;
+mod exhaustive;
 mod forms;
 mod input;
 mod keep;
@@ -29,6 +30,7 @@ struct Cli {
 const EXAMPLES: &str = "Examples:
   unbacked sim                                  the default campaign: policy full, every persona
   unbacked sim --policy none --runs 1000        what ships without a guard
+  unbacked sim --exhaustive                     every script of a few replies: shown, not sampled
   unbacked sim sims/cases/*.toml                the faults of the field, as scenarios
   unbacked replay 123 --persona fabulist        one run, told step by step
   unbacked shrink sims/regressions/I4-….json    the smallest plan that still fails

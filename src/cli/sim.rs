@@ -19,9 +19,9 @@ use unbacked::wire::Dialect;
 use super::conclude::Ending;
 use super::forms::Forms;
 use super::input::{self, Input};
-use super::keep;
 use super::lines::{self, Lines};
 use super::{Failure, Found, progress, trust};
+use super::{exhaustive, keep};
 
 /// Runs a campaign, or the named scenario files.
 #[derive(Debug, clap::Args)]
@@ -33,6 +33,7 @@ use super::{Failure, Found, progress, trust};
   unbacked sim --quiet --summary summary.json
   unbacked sim --shard 1/3 --json part1.jsonl
   unbacked sim --policy none --runs 100 --keep=found
+  unbacked sim --exhaustive --depth 3
   unbacked sim sims/cases/*.toml
 
 Exit code 0: no finding. 1: findings, each with its story and the command that replays it. 5: a run that was
@@ -56,12 +57,19 @@ pub struct Args {
     /// The completion check's evidence: bit, applied, ledger.
     #[arg(long, default_value = "ledger", value_name = "NAME")]
     evidence: String,
-    /// The faults that may be on: names of `list faults`, classes, all, none.
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "all")]
+    /// The faults that may be on: names of `list faults`, classes, all, none. All without this flag; none with --exhaustive, where each that is
+    /// named strikes once.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     faults: Vec<String>,
     /// A part that is broken on purpose, to see it found: a name of `list sabotages`.
     #[arg(long, value_name = "NAME")]
     sabotage: Option<String>,
+    /// Runs every script of the model's replies up to a length, over a reduced alphabet (`unbacked list scope`), and nothing by chance.
+    #[arg(long, conflicts_with_all = ["files", "runs", "persona", "seed"])]
+    exhaustive: bool,
+    /// The most replies of a script.
+    #[arg(long, value_name = "N", value_parser = exhaustive::depth, requires = "exhaustive", default_value_t = exhaustive::DEPTH)]
+    depth: u32,
     /// How many runs for each policy.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
@@ -124,21 +132,21 @@ pub fn run(args: &Args) -> Result<Found, Failure> {
 
 fn campaign(args: &Args) -> Result<Found, Failure> {
     let policies = if args.policy.is_empty() { vec!["full".to_owned()] } else { args.policy.clone() };
-    let runs = args.runs.saturating_mul(policies.len() as u64);
-    let mut campaign = Campaign {
+    let campaign = Campaign {
         seed: args.seed,
-        runs,
+        runs: args.runs.saturating_mul(policies.len() as u64),
         policies,
         personas: args.persona.clone(),
         dialects: args.dialect.clone(),
         judge: args.judge.clone().unwrap_or_else(|| "faithful".into()),
         evidence: args.evidence.clone(),
-        faults: args.faults.clone(),
+        faults: faults(args),
         sabotage: args.sabotage.clone(),
         jobs: jobs(args),
         part: args.shard.unwrap_or_default(),
         check: if args.check_determinism { Check::All } else { Check::Sample },
     };
+    let mut campaign = if args.exhaustive { exhaustive::campaign(campaign, args.depth)? } else { campaign };
     check_names(&campaign)?;
     let stdout_is_taken = args.forms.check(args.json.as_deref())?;
     let canaries = trust::canaries()?;
@@ -157,7 +165,7 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
         Some(file) => resume(file, &mut campaign, &mut summary)?,
         None => Lines::open(args.json.as_deref())?,
     };
-    let of = campaign.part.size(runs);
+    let of = campaign.part.size(campaign.runs);
     let end = args.time.and_then(|time| Instant::now().checked_add(time));
     let bar = progress::bar(of, args.quiet);
     bar.set_position(campaign.part.made);
@@ -185,7 +193,11 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
         told(&format!("{why} after {} of {of} runs.\n", summary.runs()), stdout_is_taken)?;
     }
     tell(&mut summary, |_| campaign.plan(0), args.keep.as_deref())?;
-    ending.conclude(&campaign, &again, &mut summary)
+    let end = ending.conclude(&campaign, &again, &mut summary);
+    if args.exhaustive && !args.quiet {
+        told(&exhaustive::told(&campaign, args.depth, summary.runs(), of), stdout_is_taken)?;
+    }
+    end
 }
 
 /// Failures that were kept once, under a policy of this campaign. Those that are still there.
@@ -303,6 +315,11 @@ fn plans(script: &Script, args: &Args) -> Vec<Plan> {
         plan
     };
     pairs.map(plan).collect()
+}
+
+fn faults(args: &Args) -> Vec<String> {
+    let default = if args.exhaustive { "none" } else { "all" };
+    if args.faults.is_empty() { vec![default.to_owned()] } else { args.faults.clone() }
 }
 
 fn jobs(args: &Args) -> usize {

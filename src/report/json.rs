@@ -151,7 +151,7 @@ pub fn summary(report: &Report<'_>) -> String {
         cells: summary.cells.iter().map(|((policy, persona), cell)| counted(policy, Some(persona), cell)).collect(),
         findings: findings(report),
         residual_risk: residual_risk(summary.runs())
-            .filter(|_| summary.findings() == 0)
+            .filter(|_| summary.findings() == 0 && !summary.is_exhaustive())
             .map(|rate_below| Risk { confidence: 0.95, rate_below }),
         invariants: invariants(report),
         canaries: report

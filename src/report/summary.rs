@@ -124,6 +124,11 @@ impl Summary {
         self.kept.iter_mut().filter(first).take(most).collect()
     }
 
+    /// Whether nothing was sampled: all runs are of an exhaustive scope, and no rate follows from them.
+    pub fn is_exhaustive(&self) -> bool {
+        self.cells.keys().all(|(_, persona)| persona.starts_with("scope:"))
+    }
+
     /// The policies, in order.
     pub fn policies(&self) -> BTreeSet<&str> {
         self.cells.keys().map(|(policy, _)| policy.as_str()).collect()

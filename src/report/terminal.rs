@@ -85,5 +85,8 @@ fn verdict(summary: &Summary) -> String {
         return format!("\n{} in {} of {runs} runs.\n", "Findings".red().bold(), summary.failed_runs());
     }
     let Some(rate) = residual_risk(runs) else { return "\nNothing ran.\n".into() };
+    if summary.is_exhaustive() {
+        return format!("\n{} in {runs} runs.\n", "No finding".green().bold());
+    }
     format!("\n{} in {runs} runs: with 95 % confidence fewer than one run in {:.0} has one.\n", "No finding".green().bold(), 1.0 / rate)
 }

@@ -50,6 +50,11 @@ impl Scene<'_> {
         }
     }
 
+    /// A letter of the exhaustive scope: what the move does first, at any call of a turn.
+    pub fn letter(&self, choices: &mut Choices) -> Scripted {
+        if self.a_move.first == First::Honest { self.reply(choices) } else { self.first(choices) }
+    }
+
     /// What an honest model does, whatever the turn has come to.
     pub fn honest(&self, choices: &mut Choices) -> Scripted {
         match self.prompt.messages.last() {

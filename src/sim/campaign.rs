@@ -13,6 +13,7 @@ use super::outcome::{Found, Origin, Outcome};
 use super::persona::PERSONAS;
 use super::plan::{self, Plan};
 use super::run::{Run, run};
+use super::scope;
 use super::world::World;
 
 /// A fixed part of a campaign: every `shards`th run, but the first ones that are already there.
@@ -95,16 +96,20 @@ impl Campaign {
         let policies = self.policies.len() as u64;
         // Paired: the same seed, persona and dialect for each policy.
         let pair = number / policies;
-        let seed = seed_of(self.seed, pair);
+        let (round, of_round) = (pair / personas.len() as u64, pair % personas.len() as u64);
         let turn = |from: &[String], by: u64| from[(by % from.len() as u64) as usize].clone();
+        let persona = turn(personas, of_round);
+        // The scripts of a scope are numbered, and each is run in every dialect.
+        let seed = if persona.starts_with(scope::PREFIX) { pair / dialects.len() as u64 } else { seed_of(self.seed, pair) };
         Plan {
             version: plan::VERSION,
             seed,
             policy: turn(&self.policies, number),
             evidence: self.evidence.clone(),
             judge: self.judge.clone(),
-            dialect: turn(dialects, pair / personas.len() as u64 + pair),
-            persona: turn(personas, pair),
+            // In its next round each persona has the other one.
+            dialect: turn(dialects, round + of_round),
+            persona,
             faults: self.faults.clone(),
             sabotage: self.sabotage.clone(),
             settings: crate::turn::bounds::Settings::default(),

@@ -21,6 +21,7 @@ pub mod reply;
 pub mod run;
 pub mod sabotage;
 pub mod scenario;
+pub mod scope;
 pub mod shrink;
 pub mod speech;
 pub mod stage;

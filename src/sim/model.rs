@@ -42,6 +42,8 @@ pub struct Request {
 pub enum Mind {
     /// A move.
     Move(&'static Move),
+    /// A letter for each model call; when they are said, an honest model.
+    Letters(VecDeque<&'static Move>),
     /// A written script, then something else.
     Script {
         /// Replies still to come.
@@ -191,15 +193,19 @@ impl SimModel {
     fn decide(&mut self, prompt: &Prompt<'_>) -> Decision {
         let stage = self.stage.borrow();
         let mut choices = self.choices.borrow_mut();
-        let (a_move, scripted) = match &mut self.mind {
-            Mind::Move(a_move) => (*a_move, None),
-            Mind::Script { replies, then, last } => (&MOVES[0], next_of(replies, *then, last)),
-        };
+        let (mut a_move, mut letter, mut scripted) = (&MOVES[0], None, None);
+        match &mut self.mind {
+            Mind::Move(of_turn) => a_move = of_turn,
+            Mind::Letters(letters) => letter = letters.pop_front(),
+            Mind::Script { replies, then, last } => scripted = next_of(replies, *then, last),
+        }
         if let Some(reply) = scripted {
             return Decision { scripted: reply.build(stage.lang), status: reply.status, cut_at: reply.cut_at, one_index: reply.one_index };
         }
+        let a_move = letter.unwrap_or(a_move);
         let scene = Scene { prompt, stage: &stage, a_move, calls: self.calls, done_before: &self.done_before, foreign: &self.foreign };
-        Decision { scripted: scene.reply(&mut choices), status: None, cut_at: None, one_index: false }
+        let reply = if letter.is_some() { scene.letter(&mut choices) } else { scene.reply(&mut choices) };
+        Decision { scripted: reply, status: None, cut_at: None, one_index: false }
     }
 }
 

@@ -63,6 +63,7 @@ const STATES: &[(&str, &str, bool)] = &[
     ("status:contested", "a turn ended with a standing objection (U3)", true),
     ("status:bound", "a turn was ended by a bound or by the user", true),
     ("status:fault", "a turn was ended by a fault", true),
+    ("move:scope", "a turn of an exhaustive scope was played", false),
     ("move:scripted", "a turn of a scenario file was played", false),
 ];
 

@@ -1,6 +1,8 @@
 //! One run, from a plan to an outcome: a hostile phase, then a fair one in which the model is honest and the user's standing wish has to be
 //! done.
 
+mod scope;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -45,6 +47,7 @@ use super::plan::Plan;
 use super::reach::{mark_of_point, marks_of};
 use super::sabotage::{self, Hearing, Part};
 use super::scenario::{Script, ScriptTurn};
+use super::scope::Scope;
 use super::speech::{Ask, ask};
 use super::stage::{Stage, Stance};
 use super::world::{FOREIGN_MARKER, Trace, USER, WatchedTools, World};
@@ -94,6 +97,7 @@ pub struct Checked<'p> {
     judge: JudgeKind,
     dialect: Dialect,
     persona: Option<&'static Persona>,
+    scope: Option<Scope>,
     faults: Vec<&'static Fault>,
     settings: Settings,
     sabotage: Option<Part>,
@@ -116,8 +120,8 @@ pub fn run(plan: &Plan, world: &World) -> Result<Run, String> {
 /// A sentence for the user: which name is unknown, and which there are.
 pub fn check(plan: &Plan) -> Result<Checked<'_>, String> {
     let policy = PolicyName::from_str(&plan.policy)?;
-    let persona = persona::by_name(&plan.persona);
-    if persona.is_none() && plan.script.is_none() {
+    let (persona, scope) = (persona::by_name(&plan.persona), Scope::named(&plan.persona)?);
+    if persona.is_none() && scope.is_none() && plan.script.is_none() {
         let names: Vec<&str> = persona::PERSONAS.iter().map(|persona| persona.name).collect();
         let nearest = super::scenario::nearest(&plan.persona, names.iter().copied()).unwrap_or_default();
         return Err(format!("there is no persona `{}`; did you mean `{nearest}`? There are {}", plan.persona, names.join(", ")));
@@ -131,6 +135,7 @@ pub fn check(plan: &Plan) -> Result<Checked<'_>, String> {
         judge: JudgeKind::from_str(&plan.judge).map_err(|error| error.to_string())?,
         dialect: Dialect::from_str(&plan.dialect)?,
         persona,
+        scope,
         faults: named_faults(plan)?,
         settings,
         sabotage: plan.sabotage.as_deref().map(sabotage::by_name).transpose()?.map(|sabotage| sabotage.part),
@@ -169,6 +174,8 @@ struct Play<'p> {
     on_at_start: Vec<String>,
     points: Points,
     on: Vec<&'static Move>,
+    /// Of a run of the exhaustive scope.
+    script: Option<super::scope::Script>,
     turns: Vec<TurnFacts>,
     moves: Vec<&'static str>,
     reach: BTreeMap<String, u64>,
@@ -188,7 +195,11 @@ async fn play(checked: &Checked<'_>, world: &World) -> Result<Run, String> {
             None
         }
         None => {
-            play.hostile_phase().await.map_err(broken)?;
+            match play.script.take() {
+                Some(script) => play.scope_phase(script).await,
+                None => play.hostile_phase().await,
+            }
+            .map_err(broken)?;
             play.fair_phase().await.map_err(broken)?
         }
     };
@@ -198,7 +209,12 @@ async fn play(checked: &Checked<'_>, world: &World) -> Result<Run, String> {
 impl<'p> Play<'p> {
     fn new(checked: &'p Checked<'p>, world: &'p World) -> Result<Self, String> {
         let plan = checked.plan;
-        let mut choices = plan.choices.clone().map_or_else(|| Choices::random(plan.seed), Choices::replay);
+        let mut choices = match (&plan.choices, checked.scope) {
+            (Some(list), _) => Choices::replay(list.clone()),
+            (None, Some(scope)) => Choices::replay(scope.list(plan.seed, &checked.faults)?),
+            (None, None) => Choices::random(plan.seed),
+        };
+        let drawn = checked.scope.map(|scope| scope.draw(&mut choices, &checked.faults));
         let script = plan.script.as_ref();
         let foreign = world
             .begin(script.map(|script| script.rows.as_slice()).unwrap_or_default())
@@ -208,9 +224,10 @@ impl<'p> Play<'p> {
             (None, Some(persona)) => (persona.language(&mut choices), persona.swarm(&mut choices)),
             (None, None) => (super::speech::Lang::En, Vec::new()),
         };
-        let edits_percent = if script.is_none() && choices.chance(Stream::User, 10) { 20 } else { 0 };
+        let is_drawn = script.is_none() && drawn.is_none();
+        let edits_percent = if is_drawn && choices.chance(Stream::User, 10) { 20 } else { 0 };
         let choices = Rc::new(RefCell::new(choices));
-        let faults = Faults::draw(if script.is_none() { &checked.faults } else { &[] }, Rc::clone(&choices));
+        let faults = Faults::draw(if is_drawn { &checked.faults } else { &[] }, Rc::clone(&choices));
         let stage = Rc::new(RefCell::new(Stage::new(lang)));
         let judge = PortJudge { kind: checked.judge, choices: Rc::clone(&choices), faults: faults.clone() };
         let hand = Hand::new(&faults, &world.store, &world.tap, foreign.1);
@@ -236,11 +253,12 @@ impl<'p> Play<'p> {
             catalogue: if with_tools { catalogue() } else { &[] },
             choices,
             stage,
-            on_at_start: faults.on(),
+            on_at_start: drawn.as_ref().map_or_else(|| faults.on(), |script| script.faults()),
             faults,
             hand,
             points: Points::default(),
             on,
+            script: drawn,
             turns: Vec::new(),
             moves: Vec::new(),
             reach: BTreeMap::new(),
