@@ -263,10 +263,3 @@ CREATE TRIGGER audit_discard_pending AFTER DELETE ON pending WHEN (SELECT call F
 CREATE TABLE conversation (id INTEGER PRIMARY KEY, pending_made INTEGER NOT NULL);
 CREATE TABLE turn_record (conversation INTEGER NOT NULL, turn INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (conversation, turn));
 ";
-
-/// The names of every table, children before parents, for a reset.
-pub fn tables() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 7] = ["audit_change", "audit_call", "audit_fate", "message", "pending", "turn_record", "conversation"];
-    let sections = SECTIONS.iter().map(|section| section.name);
-    OTHERS.into_iter().chain(sections).chain(["users"])
-}

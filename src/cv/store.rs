@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use crate::disk::{Disk, VFS};
 
-use super::schema::{OTHER_TABLES, SECTIONS, tables};
+use super::schema::{OTHER_TABLES, SECTIONS};
 
 /// The version of the schema, kept in `user_version`.
 const SCHEMA_VERSION: i64 = 1;
@@ -74,21 +74,35 @@ impl OpenError {
 impl Store {
     /// A fresh database in memory.
     pub fn in_memory() -> Result<Self, OpenError> {
-        Self::prepare(Connection::open_in_memory(), "in memory")
+        Self::prepare(Connection::open_in_memory(), "in memory").map(Self::over)
     }
 
     /// The database in a file, made where there is none.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        Self::prepare(Connection::open(path), &path.display().to_string())
+        Self::prepare(Connection::open(path), &path.display().to_string()).map(Self::over)
     }
 
     /// The database on a disk of our own, made where there is none.
     pub fn open_on(disk: &Disk) -> Result<Self, OpenError> {
+        Self::connect(disk).map(Self::over)
+    }
+
+    /// The process died and came back: all that hold this store have another connection, to what the disk kept.
+    pub fn reopen_on(&self, disk: &Disk) -> Result<(), OpenError> {
+        *self.connection.borrow_mut() = Self::connect(disk)?;
+        Ok(())
+    }
+
+    fn over(connection: Connection) -> Self {
+        Self { connection: Rc::new(RefCell::new(connection)) }
+    }
+
+    fn connect(disk: &Disk) -> Result<Connection, OpenError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         Self::prepare(Connection::open_with_flags_and_vfs(disk.path(), flags, VFS), "on the simulated disk")
     }
 
-    fn prepare(connection: rusqlite::Result<Connection>, path: &str) -> Result<Self, OpenError> {
+    fn prepare(connection: rusqlite::Result<Connection>, path: &str) -> Result<Connection, OpenError> {
         let sqlite = |source| OpenError::of(path, source);
         let mut connection = connection.map_err(sqlite)?;
         connection.set_prepared_statement_cache_capacity(256);
@@ -101,7 +115,7 @@ impl Store {
         examine(&connection, path)?;
         connection.execute_batch("PRAGMA foreign_keys = ON").map_err(sqlite)?;
         connection.authorizer(Some(authorize)).map_err(sqlite)?;
-        Ok(Self { connection: Rc::new(RefCell::new(connection)) })
+        Ok(connection)
     }
 
     /// Runs something on the connection.
@@ -122,18 +136,6 @@ impl Store {
         let done = work(&transaction)?;
         transaction.commit()?;
         Ok(done)
-    }
-
-    /// Empties every table and restarts every id, so that the next run finds a world like the first.
-    pub fn reset(&self) -> rusqlite::Result<()> {
-        self.transaction(|connection| {
-            connection.prepare_cached("UPDATE audit_now SET call = NULL, user = NULL")?.execute([])?;
-            for table in tables() {
-                connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([])?;
-            }
-            connection.prepare_cached("DELETE FROM sqlite_sequence")?.execute([])?;
-            Ok(())
-        })
     }
 
     /// A user, with an empty profile.

@@ -52,7 +52,24 @@ struct Log {
 pub struct Tap {
     log: Arc<Mutex<Log>>,
     watched: Vec<Watched>,
-    shadow: BTreeMap<(String, i64), Vec<Value>>,
+    audit_table: &'static str,
+    shadow: Rows,
+    /// What the last transaction changed, and each row of it as it was before.
+    last: (Vec<DbChange>, Vec<(Key, Option<Vec<Value>>)>),
+}
+
+type Key = (String, i64);
+type Rows = BTreeMap<Key, Vec<Value>>;
+
+/// What became of the last transaction as the process died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Survival {
+    /// All of it is there, and so is all that was before it.
+    Kept,
+    /// None of it is, and all that was before it. These changes were not made.
+    TakenBack(Vec<DbChange>),
+    /// Something else: no disk may do that.
+    Torn,
 }
 
 /// What changed since the tap was last asked.
@@ -70,9 +87,17 @@ impl Tap {
     /// # Errors
     /// Where a hook can't be set, or the rows can't be read.
     pub fn install(connection: &mut Connection, watched: &[Watched], audit_table: &'static str) -> rusqlite::Result<Self> {
-        let log = Arc::new(Mutex::new(Log::default()));
-        let names: Vec<&'static str> = watched.iter().map(|watched| watched.table).collect();
-        let seen = Arc::clone(&log);
+        let (shadow, last) = Default::default();
+        let mut tap = Self { log: Arc::default(), watched: watched.to_vec(), audit_table, shadow, last };
+        tap.listen(connection)?;
+        tap.reset(connection)?;
+        Ok(tap)
+    }
+
+    fn listen(&mut self, connection: &mut Connection) -> rusqlite::Result<()> {
+        self.log = Arc::default();
+        let names: Vec<&'static str> = self.watched.iter().map(|watched| watched.table).collect();
+        let (seen, audit_table) = (Arc::clone(&self.log), self.audit_table);
         connection.update_hook(Some(move |_action, _database: &str, table: &str, row: i64| {
             let mut log = seen.lock().unwrap_or_else(PoisonError::into_inner);
             if table == audit_table {
@@ -81,7 +106,7 @@ impl Tap {
                 log.open.rows.insert((table.to_owned(), row));
             }
         }))?;
-        let seen = Arc::clone(&log);
+        let seen = Arc::clone(&self.log);
         connection.commit_hook(Some(move || {
             let mut log = seen.lock().unwrap_or_else(PoisonError::into_inner);
             let group = std::mem::take(&mut log.open);
@@ -90,11 +115,30 @@ impl Tap {
             }
             false
         }))?;
-        let seen = Arc::clone(&log);
-        connection.rollback_hook(Some(move || seen.lock().unwrap_or_else(PoisonError::into_inner).open = Group::default()))?;
-        let mut tap = Self { log, watched: watched.to_vec(), shadow: BTreeMap::new() };
-        tap.reset(connection)?;
-        Ok(tap)
+        let seen = Arc::clone(&self.log);
+        connection.rollback_hook(Some(move || seen.lock().unwrap_or_else(PoisonError::into_inner).open = Group::default()))
+    }
+
+    /// The process died: listens to the connection with which it came back, and says what became of the last transaction.
+    ///
+    /// # Errors
+    /// Where a hook can't be set, or the rows can't be read.
+    pub fn revive(&mut self, connection: &mut Connection) -> rusqlite::Result<Survival> {
+        self.listen(connection)?;
+        let now = self.scan(connection)?;
+        let (changes, rows) = std::mem::take(&mut self.last);
+        if now == self.shadow {
+            return Ok(Survival::Kept);
+        }
+        for (key, row) in rows {
+            match row {
+                Some(row) => self.shadow.insert(key, row),
+                None => self.shadow.remove(&key),
+            };
+        }
+        let taken_back = now == self.shadow;
+        self.shadow = now;
+        Ok(if taken_back { Survival::TakenBack(changes) } else { Survival::Torn })
     }
 
     /// Forgets what it heard and takes the rows as they are now.
@@ -104,6 +148,7 @@ impl Tap {
     pub fn reset(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Log::default();
         self.shadow = self.scan(connection)?;
+        self.last = Default::default();
         Ok(())
     }
 
@@ -115,15 +160,15 @@ impl Tap {
         let groups = std::mem::take(&mut self.log.lock().unwrap_or_else(PoisonError::into_inner).closed);
         let mut settled = Settled { changes: Vec::new(), audited_in_same_transaction: true };
         for group in groups {
-            let mut changed = 0;
-            for (table, id) in group.rows {
-                let now = read_row(connection, &table, id)?;
-                if let Some(change) = self.compare(table, id, now) {
-                    settled.changes.push(change);
-                    changed += 1;
-                }
+            let mut last = (Vec::new(), Vec::new());
+            for key in group.rows {
+                let now = read_row(connection, &key.0, key.1)?;
+                last.1.push((key.clone(), self.shadow.get(&key).cloned()));
+                last.0.extend(self.compare(key, now));
             }
-            settled.audited_in_same_transaction &= changed == 0 || group.audited == changed;
+            settled.audited_in_same_transaction &= last.0.is_empty() || group.audited as usize == last.0.len();
+            settled.changes.extend(last.0.iter().cloned());
+            self.last = last;
         }
         Ok(settled)
     }
@@ -136,8 +181,7 @@ impl Tap {
         Ok(self.scan(connection)? == self.shadow)
     }
 
-    fn compare(&mut self, table: String, id: i64, now: Option<Vec<Value>>) -> Option<DbChange> {
-        let key = (table, id);
+    fn compare(&mut self, key: Key, now: Option<Vec<Value>>) -> Option<DbChange> {
         let before = match &now {
             Some(row) => self.shadow.insert(key.clone(), row.clone()),
             None => self.shadow.remove(&key),
@@ -150,10 +194,10 @@ impl Tap {
         };
         let owner = owner_of(row);
         let given_to = now.as_deref().map(owner_of).filter(|now| *now != owner);
-        Some(DbChange { act, section: key.0, id, owner, given_to })
+        Some(DbChange { act, section: key.0, id: key.1, owner, given_to })
     }
 
-    fn scan(&self, connection: &Connection) -> rusqlite::Result<BTreeMap<(String, i64), Vec<Value>>> {
+    fn scan(&self, connection: &Connection) -> rusqlite::Result<Rows> {
         let mut rows = BTreeMap::new();
         for watched in &self.watched {
             let mut statement = connection.prepare_cached(&format!("SELECT id FROM {}", watched.table))?;

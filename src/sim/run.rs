@@ -17,6 +17,7 @@ use crate::cv::audit::{self, CvLedger};
 use crate::cv::memory::CvMemory;
 use crate::cv::tools::{CvTools, catalogue};
 use crate::cv::verify::CvVerifier;
+use crate::disk::Survived;
 use crate::guards::completion::Evidence;
 use crate::guards::policy::{Policy, PolicyName};
 use crate::oracle::claims::Label;
@@ -382,6 +383,9 @@ impl<'p> Play<'p> {
         self.trace.events.clear();
         let start = Instant::now();
         let driven = self.drive(words, cancel_at).await;
+        if driven == Driven::Died {
+            self.world.crash(usize::MAX, &mut |_| Survived::Nothing);
+        }
         self.moves.push(move_name);
         let memory = CvMemory::new(self.world.store.clone(), CONVERSATION);
         let turn = self.conversation.turn;
@@ -482,9 +486,7 @@ impl<'p> Play<'p> {
         let script = checked.plan.script.as_ref();
         let read = |error: rusqlite::Error| format!("the simulated database failed: {error}");
         let trail = audit::trail(&self.world.store, CONVERSATION).map_err(read)?;
-        if !self.world.store.with(|connection| self.world.tap.borrow().agrees(connection)).map_err(read)? {
-            return Err("the oracle's tap missed a change of the database: no run can be judged".into());
-        }
+        self.world.is_sound()?;
         let memory = CvMemory::new(self.world.store.clone(), CONVERSATION);
         let lost = self.lost_wishes().map_err(read)?;
         let facts = RunFacts {

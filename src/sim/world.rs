@@ -1,6 +1,6 @@
-//! A world for one worker: one database, emptied and filled anew for each run, and the oracle's tap on it.
+//! A world for one worker: one database on a disk of its own, brought back to its beginning for each run, and the oracle's tap on it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use serde_json::{Map, json};
@@ -9,7 +9,8 @@ use crate::cv::editor::{EditError, Editor, snapshot};
 use crate::cv::schema::{PROFILE, SECTIONS};
 use crate::cv::store::Store;
 use crate::cv::tools::CvTools;
-use crate::oracle::changes::{DbChange, Tap, Watched};
+use crate::disk::{Disk, Survived};
+use crate::oracle::changes::{DbChange, Survival, Tap, Watched};
 use crate::turn::draft::CallKey;
 use crate::turn::event::Event;
 use crate::turn::message::Call;
@@ -28,47 +29,117 @@ pub const FOREIGN_MARKER: &str = "belongs-to-somebody-else";
 /// One worker's database.
 #[derive(Debug)]
 pub struct World {
+    /// The disk that it is on.
+    pub disk: Disk,
     /// The database.
     pub store: Store,
     /// What SQLite says of it.
     pub tap: Rc<RefCell<Tap>>,
+    /// A row of the other user, and its section.
+    foreign: (String, i64),
+    crashed: Cell<bool>,
+    damage: RefCell<Option<String>>,
 }
 
 impl World {
-    /// A world in memory.
+    /// A world in memory, with two users.
     ///
     /// # Errors
     /// Where SQLite can't make one, with a sentence for the user.
     pub fn new() -> Result<Self, String> {
-        let store = Store::in_memory().map_err(|error| error.to_string())?;
+        let disk = Disk::default();
+        let store = Store::open_on(&disk).map_err(|error| error.to_string())?;
+        let foreign = people(&store).map_err(|error| error.to_string())?;
         let watched: Vec<Watched> = SECTIONS.iter().map(|section| Watched { table: section.name }).collect();
         let tap = store.with_mut(|connection| Tap::install(connection, &watched, "audit_change")).map_err(|error| error.to_string())?;
-        Ok(Self { store, tap: Rc::new(RefCell::new(tap)) })
+        disk.mark();
+        Ok(Self {
+            disk,
+            store,
+            tap: Rc::new(RefCell::new(tap)),
+            foreign: ("skills".into(), foreign),
+            crashed: Cell::default(),
+            damage: RefCell::default(),
+        })
     }
 
-    /// Empties the world and fills it for a run. Returns a row of the other user.
+    /// Brings the world back to its beginning, by the pages that the run before wrote, and adds these rows. Returns a row of the other user.
     ///
     /// # Errors
-    /// Where a row does not fit the schema.
-    pub fn begin(&self, rows: &[Row]) -> Result<(String, i64), EditError> {
-        self.store.reset()?;
-        self.store.add_user(USER, "user")?;
-        self.store.add_user(OTHER, "other")?;
-        let mut foreign = Map::new();
-        foreign.insert("name".into(), json!(FOREIGN_MARKER));
-        let foreign_id = Editor::new(self.store.clone(), OTHER).create("skills", &foreign)?;
+    /// Where a row does not fit the schema, or a run was left in the middle of a transaction.
+    pub fn begin(&self, rows: &[Row]) -> Result<(String, i64), String> {
+        self.crashed.set(false);
+        self.damage.take();
+        if !self.disk.rewind() {
+            return Err("the run before has left a transaction open".into());
+        }
         for row in rows {
             let owner = if row.of_other_user { OTHER } else { USER };
             let editor = Editor::new(self.store.clone(), owner);
-            if row.section == PROFILE {
-                editor.update(PROFILE, owner, &row.values)?;
+            let done = if row.section == PROFILE {
+                editor.update(PROFILE, owner, &row.values).map(drop)
             } else {
-                editor.create(&row.section, &row.values)?;
+                editor.create(&row.section, &row.values).map(drop)
+            };
+            done.map_err(|error| error.to_string())?;
+        }
+        self.store.with(|connection| self.tap.borrow_mut().reset(connection)).map_err(|error| error.to_string())?;
+        Ok(self.foreign.clone())
+    }
+
+    /// The process dies and comes back with what the disk kept: see [`Disk::crash`]. Returns what the last transaction had changed and is not
+    /// there any more.
+    pub fn crash(&self, kept: usize, survived: &mut dyn FnMut(usize) -> Survived) -> Vec<DbChange> {
+        self.crashed.set(true);
+        self.disk.crash(kept, survived);
+        match self.revive() {
+            Ok(Survival::Kept) => Vec::new(),
+            Ok(Survival::TakenBack(changes)) => changes,
+            Ok(Survival::Torn) => self.damaged("after a crash the database holds part of a transaction".into()),
+            Err(error) => self.damaged(error),
+        }
+    }
+
+    fn revive(&self) -> Result<Survival, String> {
+        self.store.reopen_on(&self.disk).map_err(|error| error.to_string())?;
+        self.store.with_mut(|connection| self.tap.borrow_mut().revive(connection)).map_err(|error| error.to_string())
+    }
+
+    fn damaged(&self, what: String) -> Vec<DbChange> {
+        self.damage.borrow_mut().get_or_insert(what);
+        Vec::new()
+    }
+
+    /// Whether the run in it can be judged: the tap missed nothing, and where the process died, the database is whole.
+    ///
+    /// # Errors
+    /// What is wrong: a fault of the simulator, and not of the loop.
+    pub fn is_sound(&self) -> Result<(), String> {
+        if let Some(what) = &*self.damage.borrow() {
+            return Err(format!("{what}: no run can be judged"));
+        }
+        let read = |error: rusqlite::Error| format!("the simulated database failed: {error}");
+        if !self.store.with(|connection| self.tap.borrow().agrees(connection)).map_err(read)? {
+            return Err("the oracle's tap missed a change of the database: no run can be judged".into());
+        }
+        if self.crashed.get() {
+            let said = self.store.with(|connection| connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)));
+            let said = said.map_err(read)?;
+            if said != "ok" {
+                return Err(format!("the database that a crash left is damaged ({said}): no run can be judged"));
             }
         }
-        self.store.with(|connection| self.tap.borrow_mut().reset(connection))?;
-        Ok(("skills".into(), foreign_id))
+        Ok(())
     }
+}
+
+/// The two users, and a row of the one who is not worked for.
+fn people(store: &Store) -> Result<i64, EditError> {
+    store.add_user(USER, "user")?;
+    store.add_user(OTHER, "other")?;
+    let mut foreign = Map::new();
+    foreign.insert("name".into(), json!(FOREIGN_MARKER));
+    Editor::new(store.clone(), OTHER).create("skills", &foreign)
 }
 
 /// The CV's tools under the oracle's eyes: after each call, SQLite tells what it changed. Now and then the person edits a row in the

@@ -1,5 +1,7 @@
 //! P5, C5 and the file: what outlives a turn, and how a database is opened, refused and emptied.
 
+use unbacked::disk::{Disk, Survived};
+
 use super::*;
 
 #[test]
@@ -90,8 +92,8 @@ fn no_chance_no_clock_and_no_second_database_comes_out_of_sqlite() {
 }
 
 #[test]
-fn a_reset_gives_a_world_like_the_first_ids_included() {
-    let mut world = World::new();
+fn a_rewound_disk_gives_a_world_like_the_first_ids_included() {
+    let (disk, mut world) = on_a_disk();
     let story = |world: &mut World| {
         world.turn = 1;
         world.index = 0;
@@ -103,7 +105,7 @@ fn a_reset_gives_a_world_like_the_first_ids_included() {
         (snapshot(&world.store, ANN).unwrap(), trail(&world.store, TALK).unwrap(), world.sql(dump))
     };
     let first = story(&mut world);
-    world.store.reset().unwrap();
+    assert!(disk.rewind());
     let empty = Store::in_memory().unwrap();
     assert_eq!(world.sql(dump), empty.with(dump).unwrap());
     world.people();
@@ -130,11 +132,32 @@ fn dump(db: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 #[test]
-fn many_resets_leave_the_database_no_larger_than_one() {
-    let mut world = World::new();
+fn l10_a_store_that_is_reopened_is_another_connection_for_all_that_hold_it() {
+    let (disk, mut world) = on_a_disk();
+    let held = world.store.clone();
+    world.skill("Rust");
+    disk.crash(usize::MAX, &mut |_| Survived::Nothing);
+    assert!(snapshot(&held, ANN).is_err(), "the dead process reads no more");
+    world.store.reopen_on(&disk).unwrap();
+    assert_eq!(snapshot(&held, ANN).unwrap()["skills"].len(), 1);
+    assert!(held.with(|db| db.prepare("SELECT random()").is_err()), "the new connection refuses chance too");
+}
+
+/// A world whose store is on a disk, marked while it is empty.
+fn on_a_disk() -> (Disk, World) {
+    let (disk, mut world) = (Disk::default(), World::new());
+    world.store = Store::open_on(&disk).unwrap();
+    disk.mark();
+    world.people();
+    (disk, world)
+}
+
+#[test]
+fn many_rewound_worlds_leave_the_database_no_larger_than_one() {
+    let (disk, mut world) = on_a_disk();
     let mut sizes = Vec::new();
     for _ in 0..50 {
-        world.store.reset().unwrap();
+        assert!(disk.rewind());
         world.people();
         for name in ["A", "B", "C"] {
             world.skill(name);

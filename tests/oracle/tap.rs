@@ -1,7 +1,7 @@
 //! The tap: what SQLite says changed, whatever the audit trail says.
 
 use rusqlite::Connection;
-use unbacked::oracle::changes::{DbChange, Settled, Tap, Watched};
+use unbacked::oracle::changes::{DbChange, Settled, Survival, Tap, Watched};
 use unbacked::turn::draft::Act;
 
 const WATCHED: [Watched; 2] = [Watched { table: "skills" }, Watched { table: "links" }];
@@ -117,4 +117,32 @@ fn a_change_that_no_hook_tells_of_shows_in_the_full_scan() {
     connection.execute_batch("DELETE FROM skills").expect("it runs");
     tap.settle(&connection).expect("it reads");
     assert!(!tap.agrees(&connection).expect("it reads"), "the truncate optimisation tells no hook either");
+}
+
+/// A tap that saw `first` and then `last`, and the process dies: what it finds on a connection where `there` was done.
+fn revived(first: &str, last: &str, there: &str) -> Survival {
+    let (connection, mut tap) = tapped();
+    for sql in [first, last] {
+        connection.execute_batch(sql).expect("the statements run");
+        tap.settle(&connection).expect("the rows can be read");
+    }
+    let (mut kept, _) = tapped();
+    kept.execute_batch(there).expect("the statements run");
+    let survival = tap.revive(&mut kept).expect("the rows can be read");
+    assert!(tap.agrees(&kept).expect("the rows can be read"), "the shadow is what the database holds");
+    kept.execute_batch("INSERT INTO links VALUES (70, 1, 'new')").expect("the statements run");
+    assert_eq!(tap.settle(&kept).expect("the rows can be read").changes.len(), 1, "it listens to the new connection");
+    survival
+}
+
+#[test]
+fn l10_after_a_crash_the_last_transaction_is_all_there_or_not_at_all() {
+    let (first, last) =
+        ("INSERT INTO links VALUES (5, 1, 'a')", "BEGIN; DELETE FROM skills WHERE id = 1; UPDATE links SET url = 'b'; COMMIT");
+    assert_eq!(revived(first, last, &format!("{first}; {last}")), Survival::Kept);
+    let Survival::TakenBack(changes) = revived(first, last, first) else { panic!("all of it is gone") };
+    assert_eq!(changes.iter().map(|change| (change.act, change.id)).collect::<Vec<_>>(), [(Act::Update, 5), (Act::Delete, 1)]);
+    assert_eq!(revived(first, last, &format!("{first}; UPDATE links SET url = 'b'")), Survival::Torn, "half of it");
+    assert_eq!(revived(first, last, ""), Survival::Torn, "the one before is lost too");
+    assert_eq!(revived(first, last, last), Survival::Torn, "the one before is lost, and the last is there");
 }
