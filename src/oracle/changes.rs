@@ -55,10 +55,12 @@ pub struct Tap {
     audit_table: &'static str,
     shadow: Rows,
     /// What the last transaction changed, and each row of it as it was before.
-    last: (Vec<DbChange>, Vec<(Key, Option<Vec<Value>>)>),
+    last: (Vec<DbChange>, Vec<Before>),
 }
 
 type Key = (String, i64);
+/// A row as it was before, if it was there.
+type Before = (Key, Option<Vec<Value>>);
 type Rows = BTreeMap<Key, Vec<Value>>;
 
 /// What became of the last transaction as the process died.
