@@ -87,12 +87,16 @@ fn each_finding_is_there_with_the_command_that_replays_it() {
 }
 
 #[test]
-fn three_shards_merged_give_the_summary_of_the_whole_byte_for_byte() {
+fn three_shards_merged_give_every_form_of_the_whole_byte_for_byte() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| folder.path().join(name).display().to_string();
     let campaign = ["sim", "--policy", "none,full", "--runs", "20", "--seed", "4", "--quiet"];
-    let (whole, merged) = (file("whole"), file("merged"));
-    unbacked(&[&campaign[..], &["--summary", &whole]].concat());
+    let forms = |of: &str| ["summary", "junit", "markdown"].map(|form| [format!("--{form}"), file(&format!("{of}.{form}"))]).concat();
+    let with_forms = |command: &[&str], of: &str| {
+        let forms = forms(of);
+        unbacked(&command.iter().copied().chain(forms.iter().map(String::as_str)).collect::<Vec<_>>())
+    };
+    with_forms(&campaign, "whole");
     let parts = ["1", "2", "3"].map(file);
     for (part, lines) in (1..).zip(&parts) {
         let own = file("own");
@@ -101,9 +105,12 @@ fn three_shards_merged_give_the_summary_of_the_whole_byte_for_byte() {
         assert_eq!((own["campaign"]["shard"].as_u64(), own["campaign"]["shards"].as_u64()), (Some(part), Some(3)));
     }
     let [one, two, three] = &parts;
-    unbacked(&["merge", three, one, two, "--quiet", "--summary", &merged]);
-    let read = |name: &str| text(&std::fs::read(name).expect("written"));
-    assert_eq!(read(&whole), read(&merged));
+    with_forms(&["merge", three, one, two, "--quiet"], "merged");
+    let read = |name: &str| text(&std::fs::read(file(name)).expect("written"));
+    for form in ["summary", "junit", "markdown"] {
+        assert_eq!(read(&format!("whole.{form}")), read(&format!("merged.{form}")));
+    }
+    assert!(read("whole.junit").starts_with("<?xml") && read("whole.markdown").starts_with("## unbacked"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use unbacked::report::campaign::Report;
-use unbacked::report::json;
+use unbacked::report::{json, junit, markdown};
 
 use super::{Failure, printable};
 
@@ -16,6 +16,12 @@ pub struct Forms {
     /// intervals, findings, and how often each mark, move, fault and premise was reached.
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
+    /// Writes the report as JUnit XML to this file: a suite for each policy, a case for each persona or scenario.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Writes the report as Markdown to this file, for the summary of a CI job.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
 }
 
 /// Makes a form.
@@ -23,7 +29,8 @@ type Make = fn(&Report<'_>) -> String;
 
 impl Forms {
     fn asked(&self) -> Vec<(&Path, Make)> {
-        let all: [(&Option<PathBuf>, Make); 1] = [(&self.summary, json::summary)];
+        let all: [(&Option<PathBuf>, Make); 3] =
+            [(&self.summary, json::summary), (&self.junit, junit::report), (&self.markdown, markdown::report)];
         all.into_iter().filter_map(|(file, make)| Some((file.as_deref()?, make))).collect()
     }
 

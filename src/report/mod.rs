@@ -5,6 +5,8 @@
 
 pub mod campaign;
 pub mod json;
+pub mod junit;
+pub mod markdown;
 pub mod statistics;
 pub mod story;
 pub mod summary;

@@ -17,6 +17,8 @@ pub struct Summary {
     judge_broken: u64,
     /// Counts by policy and persona.
     pub cells: BTreeMap<(String, String), Cell>,
+    /// Counts by policy and scenario, for runs of scenario files.
+    pub scenarios: BTreeMap<(String, String), Cell>,
     /// The first findings, with the policy and persona of their run.
     pub kept: Vec<Kept>,
     /// How often each invariant was violated.
@@ -34,6 +36,8 @@ pub struct Kept {
     pub policy: String,
     /// The persona.
     pub persona: String,
+    /// The scenario's id, for a run of a scenario file.
+    pub scenario: Option<String>,
     /// The dialect.
     pub dialect: String,
     /// The run's seed.
@@ -57,6 +61,14 @@ pub struct Cell {
     pub measures: Measures,
 }
 
+impl Cell {
+    fn add(&mut self, outcome: &Outcome) {
+        self.runs += 1;
+        self.failed += u64::from(!outcome.findings.is_empty());
+        self.measures.add(&outcome.measures);
+    }
+}
+
 impl Summary {
     /// Nothing yet.
     pub fn new() -> Self {
@@ -67,12 +79,10 @@ impl Summary {
     pub fn add(&mut self, outcome: &Outcome) {
         self.runs += 1;
         self.judge_broken += u64::from(outcome.judge_broken);
-        let cell = self.cells.entry((outcome.policy.clone(), outcome.persona.clone())).or_default();
-        cell.runs += 1;
-        cell.measures.add(&outcome.measures);
-        if !outcome.findings.is_empty() {
-            cell.failed += 1;
-            self.failed_runs += 1;
+        self.failed_runs += u64::from(!outcome.findings.is_empty());
+        self.cells.entry((outcome.policy.clone(), outcome.persona.clone())).or_default().add(outcome);
+        if let Some(scenario) = &outcome.scenario {
+            self.scenarios.entry((outcome.policy.clone(), scenario.clone())).or_default().add(outcome);
         }
         for found in &outcome.findings {
             self.findings += 1;
@@ -81,6 +91,7 @@ impl Summary {
                 self.kept.push(Kept {
                     policy: outcome.policy.clone(),
                     persona: outcome.persona.clone(),
+                    scenario: outcome.scenario.clone(),
                     dialect: outcome.dialect.clone(),
                     seed: outcome.seed,
                     number: self.runs as usize - 1,

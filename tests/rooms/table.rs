@@ -97,7 +97,7 @@ pub const ROOMS: &[Room] = &[
     Room {
         name: "report",
         rooms: &["sim::outcome", "sim::run::Run", "sim::reach", "oracle", "turn"],
-        crates: &["serde", "serde_json", "owo_colors"],
+        crates: &["serde", "serde_json", "owo_colors", "quick_junit"],
         pure: true,
         because: "a report reads outcomes, the record of a run, and the catalogue of what can be reached",
     },
