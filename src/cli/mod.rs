@@ -43,7 +43,7 @@ Exit codes: 0 clean, 1 findings, 2 wrong usage or unreadable input, 3 environmen
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Runs a campaign, or the named scenario files.
-    Sim(sim::Args),
+    Sim(Box<sim::Args>),
     /// One run, told step by step.
     Replay(replay::Args),
     /// The smallest plan that still fails in the same way.
