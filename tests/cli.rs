@@ -157,7 +157,7 @@ fn a_finding_of_a_scenario_comes_with_its_story_and_the_command_for_its_own_file
     let done = unbacked(&["sim", &name]);
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
     assert_eq!(done.status.code(), Some(1), "{told}");
-    assert!(told.contains("claims that 1 rows of skills were created"), "{told}");
+    assert!(told.contains("claims that 1 row of skills was created"), "{told}");
     let command = told.lines().find_map(|line| line.trim().strip_prefix("replay: unbacked ")).expect("a command");
     assert!(command.starts_with(&format!("replay {name} ")), "{command}");
     let again = unbacked(&command.split(' ').collect::<Vec<_>>());

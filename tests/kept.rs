@@ -1,5 +1,6 @@
 //! Failures that are found, made smaller, kept in files, told again and made smaller once more.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -76,6 +77,13 @@ fn what_cannot_be_shrunk_or_read_is_told_with_the_place() {
     }
     std::fs::write(home.path().join("broken.json"), "{\n  \"version\": 1,,").expect("written");
     refused(&["replay", "broken.json"], "broken.json:2:");
+    std::fs::write(home.path().join("empty.json"), "").expect("written");
+    refused(&["replay", "empty.json"], "empty.json:1:1:");
+    std::fs::write(home.path().join("null.json"), "null").expect("written");
+    refused(&["replay", "null.json"], "expected a plan");
+    let endless = File::create(home.path().join("endless.json")).expect("created");
+    endless.set_len((16 << 20) + 1).expect("a sparse file");
+    refused(&["replay", "endless.json"], "over 16777216 bytes");
 }
 
 /// Finds a planted bug in a small campaign, keeps it made smaller, and replays it from its file. How many turns it has in the end, and how many

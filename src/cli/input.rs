@@ -1,5 +1,7 @@
 //! The files that commands read: a scenario in TOML, or a plan in JSON.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use unbacked::sim::plan::{self, Plan};
@@ -21,7 +23,7 @@ pub enum Input {
 /// Reads a file; `.json` is a plan, all else a scenario.
 pub fn read(file: &Path) -> Result<Input, Failure> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|error| {
+    let text = text_of(file).map_err(|error| {
         let mend = "Name a scenario file in TOML, such as sims/cases/C002.toml, or a plan in JSON";
         Failure::Usage(printable(&format!("cannot read {name}: {error}. {mend}")))
     })?;
@@ -31,6 +33,15 @@ pub fn read(file: &Path) -> Result<Input, Failure> {
         scenario::parse(&name, &text).map(|script| Input::Script(Box::new(script)))
     };
     read.map_err(|error| Failure::Usage(printable(&error.to_string())))
+}
+
+/// No plan or scenario is larger, in bytes; a device that never ends is.
+const MOST_BYTES: u64 = 16 << 20;
+
+fn text_of(file: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(file)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if read as u64 > MOST_BYTES { Err(io::Error::other(format!("it is over {MOST_BYTES} bytes long"))) } else { Ok(text) }
 }
 
 /// The run of a plan that came from a file: what does not fit in it is the file's fault.

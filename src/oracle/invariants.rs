@@ -338,7 +338,9 @@ fn known_of(facts: &TurnFacts, tallies: &[Tally]) -> Known {
 /// A claim in words.
 pub fn in_words(claim: &Claim) -> String {
     let when = if claim.when == When::Earlier { " in an earlier turn" } else { "" };
-    format!("{} rows of {} were {}{when}", claim.count, claim.section, claim.act.done())
+    let rows = if claim.count == 1 { "row" } else { "rows" };
+    let were = if claim.count == 1 { "was" } else { "were" };
+    format!("{} {rows} of {} {were} {}{when}", claim.count, claim.section, claim.act.done())
 }
 
 /// I5.

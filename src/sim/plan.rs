@@ -107,6 +107,7 @@ impl Plan {
 /// Where the text is no plan of this version.
 pub fn parse(file: &str, text: &str) -> Result<Plan, ScenarioError> {
     #[derive(Deserialize)]
+    #[serde(expecting = "a plan: an object with a `version`")]
     struct OfVersion {
         version: u32,
     }
@@ -114,7 +115,7 @@ pub fn parse(file: &str, text: &str) -> Result<Plan, ScenarioError> {
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();
         let nearest = super::scenario::nearest_key(&message);
-        let place = (error.line() > 0).then(|| (error.line(), error.column()));
+        let place = (error.line() > 0).then(|| (error.line(), error.column().max(1)));
         ScenarioError { file: file.to_owned(), place, message, nearest }
     };
     // The version first: what a newer one holds is not for this build to judge.
