@@ -275,5 +275,5 @@ fn cache(verdict: &mut Verdict, request: &Value, messages: &[Value]) {
     verdict.hold(marks.iter().chain(own.as_ref()).all(is_known), "W-A73", "cache_control");
     let is_long = |mark: &&Value| text(mark, "ttl") == Some("1h");
     let short_first = marks.iter().position(|mark| !is_long(mark)).zip(marks.iter().rposition(is_long)).is_some_and(|(s, l)| s < l);
-    verdict.hold(!short_first, "W-A73", "cache_control.ttl");
+    verdict.hold(!short_first, "W-A73", "cache_control");
 }
