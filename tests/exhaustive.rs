@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
 
-use unbacked::sim::campaign::{Campaign, Check, Part};
+use unbacked::sim::again::{Alone, Check};
+use unbacked::sim::campaign::{Campaign, Part};
 use unbacked::sim::choices::{Choices, Odometer};
 use unbacked::sim::faults;
 use unbacked::sim::outcome::Outcome;
@@ -42,7 +43,7 @@ fn campaign(depth: u32, jobs: usize) -> Campaign {
 
 fn outcomes(campaign: &Campaign) -> Vec<Outcome> {
     let mut all = Vec::new();
-    let done = campaign.execute(&AtomicBool::new(false), &mut |outcome| {
+    let done = campaign.execute(&AtomicBool::new(false), &Alone, &mut |outcome| {
         all.push(outcome);
         ControlFlow::Continue(())
     });

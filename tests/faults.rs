@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use unbacked::sim::campaign::{Campaign, Check, Part};
+use unbacked::sim::again::{Alone, Check};
+use unbacked::sim::campaign::{Campaign, Part};
 use unbacked::sim::faults::{self, Class};
 use unbacked::sim::plan::Plan;
 use unbacked::sim::run::{Run, run};
@@ -174,7 +175,7 @@ fn campaign(faults: &[&str], runs: u64) -> BTreeMap<String, u64> {
         check: Check::Sample,
     };
     let mut reach = BTreeMap::new();
-    let done = campaign.execute(&AtomicBool::new(false), &mut |outcome| {
+    let done = campaign.execute(&AtomicBool::new(false), &Alone, &mut |outcome| {
         assert_eq!(outcome.findings, [], "{} as {}", outcome.seed, outcome.persona);
         for (mark, count) in outcome.reach {
             *reach.entry(mark).or_default() += count;

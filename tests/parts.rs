@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use unbacked::sim::campaign::{Part, difference};
+use unbacked::sim::again::Told;
+use unbacked::sim::campaign::Part;
 use unbacked::sim::plan::Plan;
 use unbacked::sim::run::run;
 use unbacked::sim::scenario;
@@ -151,11 +152,11 @@ fn a_run_that_comes_out_differently_is_told_by_its_first_step() {
         let head = "version = 1\nid = \"X\"\ntitle = \"x\"\nrequired_end = \"a reply\"";
         let text = format!("{head}\n[[turn]]\nuser = \"{words}\"\n");
         let script = scenario::parse("x.toml", &text).expect("a scenario");
-        run(&Plan::of_script(&script, "full", "anthropic"), &world).expect("it runs")
+        Told::of(&run(&Plan::of_script(&script, "full", "anthropic"), &world).expect("it runs"))
     };
     let (one, two) = (of("Hello."), of("Good day."));
-    assert_eq!(difference(&one, &of("Hello.")), None);
-    let (turn, message) = difference(&one, &two).expect("they differ");
+    assert_eq!(one.difference(&of("Hello.")), None);
+    let (turn, message) = one.difference(&two).expect("they differ");
     assert_eq!(turn, 1);
     assert!(message.contains("step 1 was") && message.contains("Hello.") && message.contains("Good day."), "{message}");
 }

@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
-use unbacked::sim::campaign::{Campaign, Check, Part};
+use unbacked::sim::again::{Alone, Check};
+use unbacked::sim::campaign::{Campaign, Part};
 use unbacked::sim::faults::Class;
 use unbacked::sim::faults::catalogue;
 use unbacked::sim::faults::stream::{STREAM, Sent, StreamFault};
@@ -220,7 +221,7 @@ fn a_campaign_with_the_faults_of_the_provider_has_no_finding_and_reaches_each() 
         check: Check::Sample,
     };
     let mut reach: BTreeMap<String, u64> = BTreeMap::new();
-    let done = campaign.execute(&AtomicBool::new(false), &mut |outcome| {
+    let done = campaign.execute(&AtomicBool::new(false), &Alone, &mut |outcome| {
         assert_eq!(outcome.findings, Vec::new(), "seed {}", outcome.seed);
         for (mark, count) in outcome.reach {
             *reach.entry(mark).or_default() += count;

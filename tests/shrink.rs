@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use unbacked::sim::campaign::{Campaign, Check, Part};
+use unbacked::sim::again::Check;
+use unbacked::sim::campaign::{Campaign, Part};
 use unbacked::sim::choices::{Choices, Misfit, Odometer, Stream};
 use unbacked::sim::plan::{self, Plan};
 use unbacked::sim::run::run;

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use unbacked::sim::campaign::{Campaign, Check, Part};
+use unbacked::sim::again::{Alone, Check};
+use unbacked::sim::campaign::{Campaign, Part};
 use unbacked::sim::outcome::Outcome;
 use unbacked::sim::run::run;
 use unbacked::sim::world::World;
@@ -27,7 +28,7 @@ fn campaign(policy: &str, persona: &[&str], runs: u64) -> Campaign {
 
 fn outcomes(campaign: &Campaign) -> Vec<Outcome> {
     let mut all = Vec::new();
-    let done = campaign.execute(&AtomicBool::new(false), &mut |outcome| {
+    let done = campaign.execute(&AtomicBool::new(false), &Alone, &mut |outcome| {
         all.push(outcome);
         ControlFlow::Continue(())
     });

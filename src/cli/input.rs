@@ -9,7 +9,7 @@ use unbacked::sim::run::{Run, run};
 use unbacked::sim::scenario::{self, Script};
 use unbacked::sim::world::World;
 
-use super::{Failure, printable};
+use super::{Failure, printable, watchdog};
 
 /// What a file holds.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ fn text_of(file: &Path) -> io::Result<String> {
 pub fn run_of(plan: &Plan, world: &World) -> Result<Run, Failure> {
     let name = plan.script.as_ref().map_or(&plan.file, |script| &script.file);
     let told = |error: String| if name.is_empty() { error } else { format!("{name}: {error}") };
-    let run = run(plan, world).map_err(|error| Failure::Usage(printable(&told(error))))?;
+    let run = watchdog::around(plan, || run(plan, world)).map_err(|error| Failure::Usage(printable(&told(error))))?;
     match plan::misfit(plan, &run).filter(|_| !plan.file.is_empty()) {
         Some(misfit) => Err(Failure::Usage(printable(&misfit.to_string()))),
         None => Ok(run),

@@ -1,7 +1,7 @@
 //! Results as JSON lines, one a run: written by a campaign, read again to go on or to be merged.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use super::Failure;
 
 /// JSON lines, one a run.
 pub struct Lines {
-    out: Option<BufWriter<Box<dyn Write>>>,
+    out: Option<Box<dyn Write>>,
 }
 
 impl Lines {
@@ -27,7 +27,7 @@ impl Lines {
             })?;
             Box::new(file)
         };
-        Ok(Self { out: Some(BufWriter::new(out)) })
+        Ok(Self { out: Some(out) })
     }
 
     /// Goes on after the whole lines of a file; what is torn is written anew.
@@ -39,14 +39,14 @@ impl Lines {
         });
         let file = opened.map_err(|error| Failure::Environment(format!("cannot go on in {}: {error}", path.display())))?;
         let out: Box<dyn Write> = Box::new(file);
-        Ok(Self { out: Some(BufWriter::new(out)) })
+        Ok(Self { out: Some(out) })
     }
 
-    /// A line of its own.
+    /// A line of its own, written at once: whatever ends the process, the lines before it are there.
     pub fn put(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         let Some(out) = &mut self.out else { return Ok(()) };
         let line = serde_json::to_string(outcome).map_err(|error| Failure::Internal(error.to_string()))?;
-        writeln!(out, "{line}").map_err(|error| Failure::of_output(&error, "the JSON lines"))
+        out.write_all(format!("{line}\n").as_bytes()).map_err(|error| Failure::of_output(&error, "the JSON lines"))
     }
 
     /// All of it is written, or that is told.

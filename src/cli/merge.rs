@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use unbacked::report::summary::Summary;
-use unbacked::sim::campaign::{Campaign, Check, Part};
+use unbacked::sim::again::Check;
+use unbacked::sim::campaign::{Campaign, Part};
 use unbacked::sim::outcome::{Origin, Outcome};
 
 use super::conclude::Ending;

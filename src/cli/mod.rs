@@ -8,11 +8,14 @@ mod keep;
 mod lines;
 mod list;
 mod merge;
+mod outside;
 mod progress;
 mod replay;
+mod second;
 mod shrink;
 mod sim;
 mod trust;
+mod watchdog;
 
 use std::io;
 use std::process::ExitCode;
@@ -52,6 +55,9 @@ enum Command {
     Merge(merge::Args),
     /// Personas, moves, policies, invariants and wire rules, with a line each.
     List(list::Args),
+    /// The second process of a campaign: reads plans, answers with hashes.
+    #[command(name = second::COMMAND, hide = true)]
+    Again,
 }
 
 /// Why a command could not do its work, with its exit code.
@@ -92,6 +98,7 @@ pub fn main() -> ExitCode {
         Command::Shrink(args) => shrink::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::List(args) => list::run(&args),
+        Command::Again => second::answer(),
     };
     let code = exit_code(&done);
     match done {

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
 use unbacked::report::story;
 use unbacked::sim::plan::{self, Plan};
@@ -9,7 +10,10 @@ use unbacked::sim::world::World;
 use unbacked::turn::bounds::Settings;
 
 use super::input::{self, Input};
-use super::{Failure, Found};
+use super::{Failure, Found, watchdog};
+
+/// Real time that the run may take.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// One run, told step by step.
 #[derive(Debug, clap::Args)]
@@ -50,6 +54,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Found, Failure> {
     let plan = plan_of(args)?;
     let world = World::new().map_err(Failure::Environment)?;
+    watchdog::watch(LIMIT);
     let run = input::run_of(&plan, &world)?;
     let text = if args.trace { story::trace(&run) } else { story::tell(&run) };
     let mut out = anstream::stdout().lock();

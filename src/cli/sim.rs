@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use unbacked::report::campaign::Report;
 use unbacked::report::summary::{Kept, Summary};
 use unbacked::report::{story, terminal};
-use unbacked::sim::campaign::{Campaign, Check, NONDETERMINISM, Part};
+use unbacked::sim::again::{Check, NONDETERMINISM};
+use unbacked::sim::campaign::{Campaign, Part};
 use unbacked::sim::plan::Plan;
 use unbacked::sim::scenario::Script;
 use unbacked::sim::world::World;
@@ -20,7 +21,7 @@ use super::conclude::Ending;
 use super::forms::Forms;
 use super::input::{self, Input};
 use super::lines::{self, Lines};
-use super::{Failure, Found, progress, trust};
+use super::{Failure, Found, outside, progress, trust, watchdog};
 use super::{exhaustive, keep};
 
 /// Runs a campaign, or the named scenario files.
@@ -97,9 +98,15 @@ pub struct Args {
     /// in every campaign.
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = keep::FOLDER)]
     keep: Option<PathBuf>,
-    /// Makes every run twice, and not one in a hundred only.
+    /// Makes every run twice, the second time in another process, and not two in a hundred only.
     #[arg(long)]
     check_determinism: bool,
+    /// Real time that one run may take; a run that takes longer is a fault, and ends the process: 500ms, 30s, 10m, 2h.
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = watchdog::LIMIT)]
+    run_limit: Duration,
+    /// The program whose runs must come out as they do in this one; this one itself without the flag.
+    #[arg(long, value_name = "PROGRAM", hide = true)]
+    second_process: Option<PathBuf>,
     /// Says nothing but findings.
     #[arg(long, short)]
     quiet: bool,
@@ -114,16 +121,17 @@ fn part(text: &str) -> Result<Part, String> {
 }
 
 fn time(text: &str) -> Result<Duration, String> {
-    let units = [("s", 1), ("m", 60), ("h", 3600)];
-    let read = |(unit, seconds): (&str, u64)| text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(seconds);
-    let seconds = units.into_iter().find_map(read).filter(|seconds| *seconds > 0);
-    seconds.map(Duration::from_secs).ok_or_else(|| "a time is written as 30s, 10m or 2h".into())
+    let units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+    let read = |(unit, millis): (&str, u64)| text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(millis);
+    let millis = units.into_iter().find_map(read).filter(|millis| *millis > 0);
+    millis.map(Duration::from_millis).ok_or_else(|| "a time is written as 30s, 10m or 2h".into())
 }
 
 pub fn run(args: &Args) -> Result<Found, Failure> {
     if !args.files.is_empty() && (args.resume.is_some() || args.shard.is_some() || args.time.is_some()) {
         return Err(Failure::Usage("--resume, --shard and --time are for campaigns; scenario files are all run, each time".into()));
     }
+    watchdog::watch(args.run_limit);
     if !args.files.is_empty() {
         return scenarios(args);
     }
@@ -170,7 +178,8 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
     let bar = progress::bar(of, args.quiet);
     bar.set_position(campaign.part.made);
     let mut broken = None;
-    let done = campaign.execute(&stop, &mut |outcome| {
+    let outside = outside::World::new(args.second_process.clone())?;
+    let done = campaign.execute(&stop, &outside, &mut |outcome| {
         bar.inc(1);
         summary.add(&outcome);
         match lines.put(&outcome) {
@@ -186,7 +195,7 @@ fn campaign(args: &Args) -> Result<Found, Failure> {
     if let Some(failure) = broken {
         return Err(failure);
     }
-    done.map_err(Failure::Internal)?;
+    done.map_err(|message| outside.failure(message))?;
     lines.close()?;
     if summary.runs() < of {
         let why = if stop.load(Ordering::Relaxed) { "Interrupted" } else { "Time is up" };
@@ -251,7 +260,7 @@ pub(super) fn tell(summary: &mut Summary, plan_of: impl Fn(&Kept) -> Plan, folde
         plan.policy.clone_from(&kept.policy);
         plan.persona.clone_from(&kept.persona);
         plan.dialect.clone_from(&kept.dialect);
-        let run = unbacked::sim::run::run(&plan, &world).map_err(Failure::Internal)?;
+        let run = watchdog::around(&plan, || unbacked::sim::run::run(&plan, &world)).map_err(Failure::Internal)?;
         kept.story = story::tell_one(&run, kept.found.turn, 15);
         if let Some(folder) = folder {
             let file = keep::keep(folder, &plan, &kept.found, &world)?;

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use crate::turn::event::Event;
 use crate::wire::Dialect;
 
+use super::again::{Check, NONDETERMINISM, Outside, Told};
 use super::choices::seed_of;
 use super::outcome::{Found, Origin, Outcome};
 use super::persona::PERSONAS;
@@ -44,18 +44,6 @@ impl Part {
         runs.saturating_sub(self.shard).div_ceil(self.shards)
     }
 }
-
-/// Which runs are made twice, to see whether they come out the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// One in a hundred.
-    Sample,
-    /// All.
-    All,
-}
-
-/// What stands in place of an invariant's name where a run came out differently the second time.
-pub const NONDETERMINISM: &str = "nondeterminism";
 
 /// What a campaign is made of. Run number `n` is decided by this and by `n` alone.
 #[derive(Clone, Debug)]
@@ -127,14 +115,22 @@ impl Campaign {
         blake3::hash(format!("{:?}", deciding).as_bytes()).to_hex()[..16].to_owned()
     }
 
-    fn one(&self, number: u64, id: &str, world: &World) -> Result<Outcome, String> {
+    fn one(&self, number: u64, id: &str, world: &World, outside: &dyn Outside) -> Result<Outcome, String> {
         let plan = self.plan(number);
-        let first = run(&plan, world)?;
-        let again = match self.check {
-            Check::All => true,
-            Check::Sample => number % 100 == 7,
+        let watched = || {
+            outside.begins(&plan);
+            let run = run(&plan, world);
+            outside.ends();
+            run
         };
-        let difference = if again { difference(&first, &run(&plan, world)?) } else { None };
+        let first = watched()?;
+        let mut difference = None;
+        if self.check.is_made_again(number) {
+            difference = Told::of(&first).difference(&Told::of(&watched()?));
+        }
+        if self.check.is_made_elsewhere(number) && difference.is_none() {
+            difference = elsewhere(&plan, &first, outside)?;
+        }
         let mut outcome = first.outcome;
         outcome.findings.extend(difference.map(|(turn, message)| Found {
             invariant: NONDETERMINISM.into(),
@@ -164,7 +160,12 @@ impl Campaign {
     ///
     /// # Errors
     /// The first error of a run, as a sentence for the user.
-    pub fn execute(&self, stop: &AtomicBool, each: &mut dyn FnMut(Outcome) -> ControlFlow<()>) -> Result<(), String> {
+    pub fn execute(
+        &self,
+        stop: &AtomicBool,
+        outside: &dyn Outside,
+        each: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
+    ) -> Result<(), String> {
         let next = AtomicU64::new(self.part.made);
         let id = self.id();
         let jobs = self.jobs.clamp(1, 256);
@@ -181,7 +182,7 @@ impl Campaign {
                             return;
                         }
                         let outcome = match &world {
-                            Ok(world) => self.one(self.part.number(place), id, world),
+                            Ok(world) => self.one(self.part.number(place), id, world, outside),
                             Err(error) => Err(error.clone()),
                         };
                         if sender.send((place, outcome)).is_err() {
@@ -197,6 +198,17 @@ impl Campaign {
             done
         })
     }
+}
+
+/// How a run came out in another process, where it came out differently.
+fn elsewhere(plan: &Plan, first: &Run, outside: &dyn Outside) -> Result<Option<(u32, String)>, String> {
+    let here = Told::of(first);
+    outside.begins(plan);
+    let there = outside.differs(plan, &here.hash());
+    outside.ends();
+    let difference =
+        |there: Told| here.difference(&there).unwrap_or_else(|| (0, "the same plan told the same and had another hash".into()));
+    Ok(there?.map(difference).map(|(turn, message)| (turn, format!("in a second process, {message}"))))
 }
 
 /// Takes results as they come and hands them over in the order of the runs.
@@ -217,17 +229,4 @@ fn in_order(
         }
     }
     Ok(())
-}
-
-/// Where two runs of one plan part, and how: the turn, and both events of its first step that differs.
-pub fn difference(first: &Run, second: &Run) -> Option<(u32, String)> {
-    for (turn, (one, two)) in (1..).zip(first.turns.iter().zip(&second.turns)) {
-        let steps = one.events.len().max(two.events.len());
-        if let Some(step) = (0..steps).find(|step| one.events.get(*step) != two.events.get(*step)) {
-            let told = |event: Option<&Event>| event.map_or_else(|| "nothing".into(), |event| format!("{event:?}"));
-            let (one, two) = (told(one.events.get(step)), told(two.events.get(step)));
-            return Some((turn, format!("the same plan gave another run: step {} was {one} and then {two}", step + 1)));
-        }
-    }
-    (first.outcome != second.outcome).then(|| (0, "the same plan gave the same steps and another outcome".into()))
 }

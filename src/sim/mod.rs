@@ -4,6 +4,7 @@
 //! its [`plan::Plan`].
 
 pub mod actor;
+pub mod again;
 pub mod campaign;
 pub mod choices;
 pub mod expect;
