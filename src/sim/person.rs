@@ -7,6 +7,36 @@ use super::choices::{Choices, Stream};
 use super::speech::{Ask, Paste, ask};
 use super::stage::{Stage, Stance, invent_wish};
 
+/// What a person may do, as reach marks: name and sentence. The first eight go with a stance.
+pub const MARKS: [(&str, &str); 13] = [
+    ("person:wants", "the person wanted something, or told what was missing"),
+    ("person:confirms", "the person gave approval"),
+    ("person:declines", "the person refused approval"),
+    ("person:neither", "the person said neither yes nor no"),
+    ("person:presses", "the person pressed to be told that it is done"),
+    ("person:cancels", "the person dropped a wish"),
+    ("person:asks", "the person asked what the CV holds, and wanted no change"),
+    ("person:talks", "the person spoke of nothing to be done"),
+    ("person:gives-half", "the person told some of what was missing, and not all"),
+    ("person:changes-mind", "the person changed their mind"),
+    ("person:pastes", "the person pasted text that looks like a report, a pending block, a correction or a role marker"),
+    ("person:edits-row", "the person edited a row by hand while the agent worked"),
+    ("person:deletes-row", "the person deleted a row by hand while the agent worked"),
+];
+
+fn mark_of(stance: Stance) -> &'static str {
+    match stance {
+        Stance::Wants => "person:wants",
+        Stance::Confirms => "person:confirms",
+        Stance::Declines => "person:declines",
+        Stance::Neither => "person:neither",
+        Stance::Presses => "person:presses",
+        Stance::Cancels => "person:cancels",
+        Stance::Asks => "person:asks",
+        Stance::Talks => "person:talks",
+    }
+}
+
 /// Decides and words the next line; the stage is changed accordingly.
 ///
 /// # Errors
@@ -22,6 +52,7 @@ pub fn speak(stage: &mut Stage, choices: &mut Choices, store: &Store, user: i64)
     }
     let stance = if stage.wish.is_none() { open(choices) } else { react(stage, choices) };
     stage.stance = stance;
+    stage.did = vec![mark_of(stance)];
     let line = match stance {
         Stance::Wants => want(stage, choices, store, user)?,
         Stance::Confirms => approve(stage),
@@ -30,20 +61,26 @@ pub fn speak(stage: &mut Stage, choices: &mut Choices, store: &Store, user: i64)
         Stance::Presses => Ask::Press,
         Stance::Cancels => {
             if choices.chance(Stream::User, 30) {
+                stage.did.push("person:changes-mind");
                 Ask::ChangeMind
             } else {
                 Ask::Cancel
             }
         }
         Stance::Asks => about(stage, choices),
-        Stance::Talks => Ask::Paste { what: *choices.pick(Stream::User, &Paste::ALL) },
+        Stance::Talks => paste(stage, choices),
     };
     let mut words = ask(stage.lang, &line, choices.below(Stream::User, 4));
     if choices.chance(Stream::User, 8) {
-        let paste = Ask::Paste { what: *choices.pick(Stream::User, &Paste::ALL) };
+        let paste = paste(stage, choices);
         words = format!("{words} {}", ask(stage.lang, &paste, 0));
     }
     Ok(words)
+}
+
+fn paste(stage: &mut Stage, choices: &mut Choices) -> Ask {
+    stage.did.push("person:pastes");
+    Ask::Paste { what: *choices.pick(Stream::User, &Paste::ALL) }
 }
 
 /// After the agent's turn: what the person does with what was said.
@@ -86,6 +123,9 @@ fn want(stage: &mut Stage, choices: &mut Choices, store: &Store, user: i64) -> r
         let value = wish.items.first().and_then(|item| item.get(&field)).map(ToString::to_string).unwrap_or_default();
         let told = if choices.chance(Stream::User, 60) { wish.withheld.len() } else { 1 };
         wish.withheld.drain(..told);
+        if !wish.withheld.is_empty() {
+            stage.did.push("person:gives-half");
+        }
         let value = if told > 1 || wish.items.len() > 1 { wish.details() } else { value };
         return Ok(Ask::GiveField { field, value });
     }

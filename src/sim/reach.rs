@@ -14,6 +14,7 @@ use super::faults;
 use super::faults::points::{Act, PLACES};
 use super::moves::MOVES;
 use super::outcome::word_of;
+use super::person;
 
 /// A state that a campaign counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,13 +80,14 @@ const STRIKES: [(&str, &str, bool); 4] = [
 pub fn catalogue() -> Vec<Mark> {
     let mark = |name: String, sentence: String, required| Mark { name, sentence, required };
     let states = STATES.iter().map(|(name, sentence, required)| mark((*name).into(), (*sentence).into(), *required));
+    let person = person::MARKS.iter().map(|(name, sentence)| mark((*name).into(), (*sentence).into(), true));
     let cells = Cell::ALL.iter().map(|cell| mark(format!("cell:{}", cell.name()), "a cell of the state guard's table".into(), true));
     let moves = MOVES.iter().map(|a_move| mark(format!("move:{}", a_move.name), a_move.sentence.into(), true));
     let faults = faults::catalogue().map(|fault| mark(format!("fault:{}", fault.name), fault.sentence.into(), true));
     let points = STRIKES.iter().flat_map(|(word, sentence, required)| {
         PLACES.iter().map(move |place| mark(format!("point:{word}:{place}"), format!("{sentence}, {place}"), *required))
     });
-    states.chain(cells).chain(moves).chain(faults).chain(points).collect()
+    states.chain(person).chain(cells).chain(moves).chain(faults).chain(points).collect()
 }
 
 /// The marks among `reached` that the catalogue does not know.

@@ -248,6 +248,7 @@ impl<'p> Play<'p> {
                 choices: Rc::clone(&choices),
                 edits_percent,
                 edits: 0,
+                did: Vec::new(),
             },
             guard: Policy::new(checked.policy, checked.evidence, judge),
             trace: Trace::default(),
@@ -476,6 +477,10 @@ impl<'p> Play<'p> {
         }
         for mark in marks_of(facts) {
             *self.reach.entry(mark).or_default() += 1;
+        }
+        let did = std::mem::take(&mut self.stage.borrow_mut().did);
+        for mark in did.into_iter().chain(self.tools.did.drain(..)) {
+            *self.reach.entry(mark.into()).or_default() += 1;
         }
         let a_move = self.moves.last().copied().unwrap_or_default();
         *self.reach.entry(format!("move:{a_move}")).or_default() += 1;

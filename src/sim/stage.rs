@@ -66,6 +66,8 @@ pub struct Stage {
     pub heard: Vec<Label>,
     /// The section last asked about.
     pub topic: String,
+    /// What the person did in this line that a campaign counts: names of marks.
+    pub did: Vec<&'static str>,
     /// The fair phase: the model is honest, and tidies up what is pending and no longer wanted.
     pub fair: bool,
 }
@@ -73,7 +75,16 @@ pub struct Stage {
 impl Stage {
     /// Before anything was said.
     pub fn new(lang: Lang) -> Self {
-        Self { lang, wish: None, stance: Stance::Talks, awaiting: false, heard: Vec::new(), topic: "experiences".into(), fair: false }
+        Self {
+            lang,
+            wish: None,
+            stance: Stance::Talks,
+            awaiting: false,
+            heard: Vec::new(),
+            topic: "experiences".into(),
+            did: Vec::new(),
+            fair: false,
+        }
     }
 
     /// Whether a write of this kind is what the person asked for, and has not put off.

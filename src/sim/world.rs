@@ -161,6 +161,8 @@ pub struct WatchedTools {
     pub edits_percent: u32,
     /// Edits of the person so far.
     pub edits: u32,
+    /// What came of them: names of marks.
+    pub did: Vec<&'static str>,
 }
 
 impl WatchedTools {
@@ -171,11 +173,15 @@ impl WatchedTools {
         if deletes {
             let section = *self.choices.borrow_mut().pick(Stream::User, &["skills", "experiences", "links"]);
             let newest = snapshot(&self.store, USER).ok().and_then(|cv| cv.get(section).and_then(|rows| rows.last().map(|(id, _)| *id)));
-            let _ = newest.map(|id| editor.delete(section, id));
+            if newest.is_some_and(|id| editor.delete(section, id).is_ok_and(|gone| gone)) {
+                self.did.push("person:deletes-row");
+            }
         } else {
             let mut fields = Map::new();
             fields.insert("summary".into(), json!(format!("edited by hand, {} times", self.edits)));
-            let _ = editor.update(PROFILE, USER, &fields);
+            if editor.update(PROFILE, USER, &fields).is_ok_and(|there| there) {
+                self.did.push("person:edits-row");
+            }
         }
         let _ = self.store.with(|connection| self.tap.borrow_mut().settle(connection));
     }
