@@ -18,8 +18,10 @@ pub(super) struct Known<'r> {
 struct Became<'r> {
     tool: Option<&'r str>,
     fate: Option<&'r Fate>,
-    /// The store refused the fate: the trail may know of no more than what was committed.
+    /// The store refused the fate, in that turn.
     refused: bool,
+    /// The process died before the fate was added after all: the trail knows of no more than what was committed.
+    lost: bool,
     /// What SQLite says that it changed; of a discard, nothing is watched.
     rows: BTreeSet<(&'static str, &'r str, i64)>,
 }
@@ -37,8 +39,13 @@ impl<'r> Known<'r> {
     pub(super) fn follow(&mut self, event: &'r Event, refused: bool) {
         if let Event::Settled { key, tool, fate, .. } | Event::Recovered { key, tool, fate, .. } = event {
             let became = self.calls.entry(*key).or_default();
-            (became.tool, became.fate, became.refused) = (Some(tool.as_str()), Some(fate), refused);
+            *became = Became { tool: Some(tool), fate: Some(fate), refused, lost: false, rows: std::mem::take(&mut became.rows) };
         }
+    }
+
+    /// The process died: whatever it meant to add later is gone.
+    pub(super) fn died(&mut self) {
+        self.calls.values_mut().for_each(|became| became.lost |= became.refused);
     }
 }
 
@@ -161,14 +168,13 @@ impl Became<'_> {
         let rows: BTreeSet<(String, i64)> = self.rows.iter().map(own).collect();
         let same_rows = line.rows.is_subset(&rows) && line.rows.len() + line.more == rows.len();
         let fate = self.fate.map(word_of);
-        // A fate that the trail refused, or that nobody told of, is unknown to it.
-        let doubtful = line.fate == "UNKNOWN" && self.refused;
+        let doubtful = line.fate == "UNKNOWN" && self.lost;
         same_tool && same_rows && (fate.is_none_or(|fate| fate == line.fate) || doubtful)
     }
 
-    /// A call that committed nothing, and whose fate the trail refused.
+    /// A call that committed nothing, and whose fate was lost.
     fn may_be_missing(&self) -> bool {
-        self.refused && self.rows.is_empty()
+        self.lost && self.rows.is_empty()
     }
 }
 

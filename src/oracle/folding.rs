@@ -61,6 +61,9 @@ impl<'r> Watch<'r> {
                 _ => self.known.follow(event, facts.refused.contains(&Port::Settle)),
             }
         }
+        if facts.crashed {
+            self.known.died();
+        }
         if facts.crashed || facts.refused.contains(&Port::Append) {
             self.gaps.insert(self.transcript.len());
         }

@@ -34,6 +34,7 @@ pub const INVARIANTS: &[(&str, &str)] = &[
     ("I10", "verdicts are exactly those of the guard's table; at most one correction per turn and per entry"),
     ("I11", "no row of another user is read, changed or deleted"),
     ("I12", "forged reports, blocks, results and `_verification` keys change nothing"),
+    ("I13", "compaction folds whole turns, never separates a call from its result, and loses no fact"),
     ("I14", "when the model turns honest, the user's standing wish is in the database and nothing is pending within three turns"),
     ("I15", "after a crash at any point, the next turn works, and its report tells the truth about what was in flight"),
     ("shipped", "under full with a faithful judge: no turn ends with an uncontested unbacked claim"),

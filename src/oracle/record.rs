@@ -29,6 +29,10 @@ pub enum Port {
     Trail,
     /// What earlier turns changed.
     Sums,
+    /// The calls of turns that are about to be folded.
+    Folded,
+    /// Storing a summary in place of folded turns.
+    Fold,
 }
 
 /// A request as the provider got it, told by what is new in it.

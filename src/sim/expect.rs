@@ -65,7 +65,7 @@ fn unmet_in_turn(expect: &TurnExpect, facts: &TurnFacts, later: &[TurnFacts]) ->
 
 fn told_model(facts: &TurnFacts) -> String {
     let messages = facts.events.iter().filter_map(|event| match event {
-        Event::Stored { message } => serde_json::to_string(message).ok(),
+        Event::Stored { message } | Event::Folded { summary: message, .. } => serde_json::to_string(message).ok(),
         Event::Asked { pending, .. } => pending.clone(),
         _ => None,
     });

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::oracle::claims::Label;
 use crate::oracle::record::Sent;
+use crate::turn::compact::SUMMARISER;
 use crate::turn::message::Message;
 use crate::turn::ports::{Chunk, Model, ModelFault, Prompt, ReplyStream};
 use crate::turn::report::RESERVED;
@@ -27,6 +28,8 @@ use super::reply::Scripted;
 use super::sabotage::report_before_results;
 use super::scenario::{ScriptReply, Then};
 use super::stage::Stage;
+
+mod summariser;
 
 /// What the provider saw of one request, for the oracle.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +55,8 @@ pub enum Mind {
         then: Then,
         /// The last one, for [`Then::Repeat`].
         last: Option<ScriptReply>,
+        /// What the summariser says, if it is asked.
+        retelling: Option<String>,
     },
 }
 
@@ -87,6 +92,12 @@ pub struct SimModel {
     faults: Faults,
     /// What is sent in Chat Completions is spoilt on purpose.
     spoilt: bool,
+    /// What a summariser said that was not so.
+    lie: Option<summariser::Lie>,
+    /// The model acted on it in this turn.
+    pub believed: bool,
+    /// The last create that was called for.
+    last_write: Option<(String, serde_json::Map<String, serde_json::Value>)>,
     /// The last reply was broken on its way; how many messages its request had.
     broken: Option<usize>,
 }
@@ -121,6 +132,9 @@ impl SimModel {
             number: 0,
             faults,
             spoilt: false,
+            lie: None,
+            believed: false,
+            last_write: None,
             broken: None,
         }
     }
@@ -129,6 +143,7 @@ impl SimModel {
     pub fn begin_turn(&mut self, mind: Mind) {
         self.mind = mind;
         self.calls = 0;
+        self.believed = false;
         self.said.clear();
         self.said_at.clear();
         self.broken = None;
@@ -191,13 +206,16 @@ impl SimModel {
     }
 
     fn decide(&mut self, prompt: &Prompt<'_>) -> Decision {
+        if let Some(scripted) = self.led(prompt) {
+            return Decision { scripted, status: None, cut_at: None, one_index: false };
+        }
         let stage = self.stage.borrow();
         let mut choices = self.choices.borrow_mut();
         let (mut a_move, mut letter, mut scripted) = (&MOVES[0], None, None);
         match &mut self.mind {
             Mind::Move(of_turn) => a_move = of_turn,
             Mind::Letters(letters) => letter = letters.pop_front(),
-            Mind::Script { replies, then, last } => scripted = next_of(replies, *then, last),
+            Mind::Script { replies, then, last, .. } => scripted = next_of(replies, *then, last),
         }
         if let Some(reply) = scripted {
             return Decision { scripted: reply.build(stage.lang), status: reply.status, cut_at: reply.cut_at, one_index: reply.one_index };
@@ -241,6 +259,9 @@ impl Model for SimModel {
     type Stream<'a> = SimStream;
 
     async fn ask(&mut self, prompt: Prompt<'_>) -> Result<SimStream, ModelFault> {
+        if prompt.system == SUMMARISER {
+            return self.retell(&prompt).await;
+        }
         self.keep(prompt.messages);
         if let Some((status, body)) = self.receive(&prompt) {
             return Err(classify(status, &body, None));
@@ -253,6 +274,7 @@ impl Model for SimModel {
             self.calls -= 1;
         }
         let decision = self.decide(&prompt);
+        self.note_writes(&decision.scripted);
         self.calls += 1;
         self.number += 1;
         if let Some(status) = decision.status {

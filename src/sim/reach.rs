@@ -11,7 +11,7 @@ use crate::turn::event::Event;
 use crate::turn::guard::Ruling;
 
 use super::faults;
-use super::faults::points::{Act, PLACES};
+use super::faults::points::{Act, FOLD_PLACES, PLACES};
 use super::moves::MOVES;
 use super::outcome::word_of;
 use super::person;
@@ -40,6 +40,11 @@ const STATES: &[(&str, &str, bool)] = &[
     ("second-message", "the user pressed while a turn still ran (L14)", true),
     ("crash-recovered", "a turn that had died was closed by the next one (L10)", true),
     ("call-recovered", "a call that a dead turn left open was put to the database (L10)", true),
+    ("folded", "whole turns were folded as a turn opened (C1)", true),
+    ("folded-twice", "turns were folded into a summary that had been there before (C2)", true),
+    ("folded-while-pending", "turns were folded while something was pending (P5)", true),
+    ("summary-believed", "the model repeated what a lying summariser had said, or did it again", true),
+    ("crash-in-fold", "the process died while turns were being folded (L10)", true),
     ("compaction-between-calls", "the transcript was compacted between two calls; this version never does it", false),
     ("fate:applied", "a mutating call changed rows", true),
     ("fate:no_change", "a mutating call went through and changed nothing", true),
@@ -109,6 +114,22 @@ pub(super) fn mark_of_point(act: Act, place: &str, turn_limit: Duration) -> Stri
         other => other.name(),
     };
     format!("point:{word}:{place}")
+}
+
+/// Whether the process died while turns were being folded.
+pub(super) fn is_crash_in_fold(act: Act, place: &str) -> bool {
+    act == Act::Crash && FOLD_PLACES.contains(&place)
+}
+
+/// What a turn's fold, if there was one, reached after these turns.
+pub(super) fn marks_of_fold(facts: &TurnFacts, earlier: &[TurnFacts]) -> Vec<&'static str> {
+    let folds = |facts: &TurnFacts| facts.events.iter().any(|event| matches!(event, Event::Folded { .. }));
+    if !folds(facts) {
+        return Vec::new();
+    }
+    let pending = earlier.last().is_some_and(|before| !before.pending.is_empty());
+    let marks = [("folded", true), ("folded-twice", earlier.iter().any(folds)), ("folded-while-pending", pending)];
+    marks.into_iter().filter(|(_, reached)| *reached).map(|(name, _)| name).collect()
 }
 
 /// Interesting states that a turn reached.

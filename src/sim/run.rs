@@ -33,6 +33,7 @@ use crate::turn::ports::ToolSpec;
 use crate::wire::Dialect;
 
 use super::choices::{Choices, Misfit, Stream};
+use super::faults::history::budget;
 use super::faults::points::{At, Points};
 use super::faults::store::{FaultyStore, Hand};
 use super::faults::tools::FaultyTools;
@@ -45,7 +46,7 @@ use super::outcome::{self, Found, Outcome, summary};
 use super::person;
 use super::persona::{self, Persona};
 use super::plan::Plan;
-use super::reach::{mark_of_point, marks_of};
+use super::reach::{is_crash_in_fold, mark_of_point, marks_of, marks_of_fold};
 use super::sabotage::{self, Hearing, Part};
 use super::scenario::{Script, ScriptTurn};
 use super::scope::Scope;
@@ -171,6 +172,8 @@ struct Play<'p> {
     trace: Trace,
     catalogue: &'static [ToolSpec],
     faults: Faults,
+    /// The plan's, but for what a small budget makes of them.
+    settings: Settings,
     hand: Hand,
     on_at_start: Vec<String>,
     points: Points,
@@ -255,6 +258,7 @@ impl<'p> Play<'p> {
             catalogue: if with_tools { catalogue() } else { &[] },
             choices,
             stage,
+            settings: checked.settings.clone(),
             on_at_start: drawn.as_ref().map_or_else(|| faults.on(), |script| script.faults()),
             faults,
             hand,
@@ -298,6 +302,7 @@ impl<'p> Play<'p> {
     fn begin_hostile_turn(&mut self, scripted: &[Strike]) {
         self.faults.begin_turn(scripted);
         self.points = Points::draw(&self.faults, self.checked.settings.turn_limit());
+        self.settings.fold_bytes = budget(&self.faults, self.checked.settings.fold_bytes);
     }
 
     /// Now and then the person presses while a turn still runs.
@@ -318,6 +323,7 @@ impl<'p> Play<'p> {
         self.hand.end();
         self.faults.begin_turn(&[]);
         self.points = Points::default();
+        self.settings.fold_bytes = self.checked.settings.fold_bytes;
         self.stage.borrow_mut().fair = true;
         let open = self.prepare_fair_wish()? || !self.conversation.pending.is_empty();
         if !open && !self.turns.last().is_some_and(|facts| facts.crashed) {
@@ -371,7 +377,7 @@ impl<'p> Play<'p> {
             }
             stage.lang = script.lang;
         }
-        let mind = Mind::Script { replies: turn.reply.clone().into(), then: turn.then, last: None };
+        let mind = Mind::Script { replies: turn.reply.clone().into(), then: turn.then, last: None, retelling: turn.retelling.clone() };
         self.begin_hostile_turn(&turn.fault);
         self.turn(&turn.user, mind, "scripted", turn.cancel_at).await
     }
@@ -410,6 +416,9 @@ impl<'p> Play<'p> {
         if let Some((act, place)) = self.points.struck() {
             self.judge_kept |= place.ends_with("guard");
             *self.reach.entry(mark_of_point(act, place, self.checked.settings.turn_limit())).or_default() += 1;
+            if is_crash_in_fold(act, place) {
+                *self.reach.entry("crash-in-fold".into()).or_default() += 1;
+            }
         }
         self.after_turn(&facts);
         self.turns.push(facts);
@@ -429,7 +438,7 @@ impl<'p> Play<'p> {
         let (mut tools, mut verifier) = (FaultyTools::new(&mut self.tools, &self.hand), FaultyStore::new(&mut verifier, &self.hand));
         let (mut ledger, mut memory) = (FaultyStore::new(&mut ledger, &self.hand), FaultyStore::new(&mut memory, &self.hand));
         let points = &self.points;
-        let mut machine = Machine::open(&mut self.conversation, self.catalogue, &self.checked.settings, words);
+        let mut machine = Machine::open(&mut self.conversation, self.catalogue, &self.settings, words);
         let mut guard = Hearing { guard: &mut self.guard, deaf: self.checked.sabotage == Some(Part::Guard) };
         let ports = Ports {
             model: &mut At::new(&mut self.model, points),
@@ -475,7 +484,9 @@ impl<'p> Play<'p> {
                 None => done.push((change.act, change.section.clone(), 1)),
             }
         }
-        for mark in marks_of(facts) {
+        let believed = self.model.believed.then_some("summary-believed");
+        let of_folds = marks_of_fold(facts, &self.turns).into_iter().chain(believed);
+        for mark in marks_of(facts).into_iter().chain(of_folds.map(str::to_owned)) {
             *self.reach.entry(mark).or_default() += 1;
         }
         let did = std::mem::take(&mut self.stage.borrow_mut().did);

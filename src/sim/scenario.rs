@@ -88,6 +88,9 @@ pub struct ScriptTurn {
     /// Cancelled at this await point of the turn, counted from 1 (L13).
     #[serde(default)]
     pub cancel_at: Option<u32>,
+    /// What the summariser says in this turn, where old turns are folded (C1).
+    #[serde(default)]
+    pub retelling: Option<String>,
     /// What breaks in this turn, and at which occasion.
     #[serde(default)]
     pub fault: Vec<Strike>,

@@ -199,13 +199,25 @@ fn i9_what_is_pending_outlives_the_fold_of_the_turn_that_left_it() {
 }
 
 #[test]
-fn i13_a_fate_that_the_trail_refused_may_be_missing_or_unknown_and_no_other() {
+fn i13_a_fate_that_the_trail_refused_and_a_death_kept_from_being_added_may_be_missing_or_unknown() {
     let refused = |spoil: &dyn Fn(&mut RunFacts)| {
         spoiled(|run| {
             run.turns[1].refused.insert(Port::Settle);
+            run.turns[1].crashed = true;
             spoil(run);
         })
     };
+    let unknown = |run: &mut RunFacts| respell(run, "- update_skills: FAILED", "- update_skills: UNKNOWN");
+    breaks_only(&spoiled(unknown), "I13");
+    let mut alive = refused(&unknown);
+    alive.turns[1].crashed = false;
+    breaks_only(&alive, "I13");
+    let without = |run: &mut RunFacts| {
+        respell(run, "- update_skills: FAILED — the store said no\n", "");
+        respell(run, "2 of 4 applied", "2 of 3 applied");
+    };
+    breaks_only(&spoiled(without), "I13");
+    holds(&refused(&without), "I13");
     holds(&refused(&|run| respell(run, "- update_skills: FAILED", "- update_skills: UNKNOWN")), "I13");
     breaks_only(&refused(&|run| respell(run, "- update_skills: FAILED", "- update_skills: no change")), "I13");
     let all = "- create_skills: applied — created skills #1, #2";

@@ -1,10 +1,11 @@
-//! What breaks around the model: provider and stream, store and tools, judge, time, process. Chosen independently of the persona.
+//! What breaks around the model: provider and stream, store and tools, judge, time, process, history. Chosen independently of the persona.
 //!
 //! Each fault is data: a name, what breaks, and what a correct loop may and may not do under it. A run draws by swarm which kinds are on at
 //! all, and then how often each strikes; asking whether a fault that is off strikes draws nothing. A scenario names the occasions itself.
 //!
 //! What this room must not know: what the loop makes of it. A fault acts beneath or around a port, never inside the loop.
 
+pub mod history;
 pub mod judge;
 pub mod points;
 pub mod provider;
@@ -35,11 +36,13 @@ pub enum Class {
     Time,
     /// The process.
     Process,
+    /// A history that grows too long, and whoever retells it.
+    History,
 }
 
 impl Class {
     /// All.
-    pub const ALL: [Self; 6] = [Self::Provider, Self::Store, Self::Tool, Self::Judge, Self::Time, Self::Process];
+    pub const ALL: [Self; 7] = [Self::Provider, Self::Store, Self::Tool, Self::Judge, Self::Time, Self::Process, Self::History];
 
     /// The name on the command line, which stands for all faults of the class.
     pub fn name(self) -> &'static str {
@@ -50,6 +53,7 @@ impl Class {
             Self::Judge => "judge",
             Self::Time => "time",
             Self::Process => "process",
+            Self::History => "history",
         }
     }
 }
@@ -73,7 +77,7 @@ pub struct Fault {
 pub fn catalogue() -> impl Iterator<Item = &'static Fault> {
     let answers = provider::ANSWERS.iter().map(|answer| &answer.fault);
     let streams = stream::STREAM.iter().map(|entry| &entry.fault);
-    answers.chain(streams).chain(points::FAULTS).chain(tools::FAULTS).chain(store::FAULTS).chain(judge::FAULTS)
+    answers.chain(streams).chain(points::FAULTS).chain(tools::FAULTS).chain(store::FAULTS).chain(judge::FAULTS).chain(history::FAULTS)
 }
 
 /// Reads what a command line or a plan names: faults, classes, `all`, `none`.
@@ -136,8 +140,9 @@ impl Faults {
         if !allowed.is_empty() {
             let mut choices = choices.borrow_mut();
             if choices.chance(Stream::Faults, 50) {
-                let share = if allowed.len() > 3 { 20 } else { 60 };
                 for fault in allowed {
+                    // A summariser's faults need a fold to strike at, and a fold needs a conversation.
+                    let share = if allowed.len() > 3 && fault.class != Class::History { 20 } else { 60 };
                     if choices.chance(Stream::Faults, share) {
                         let rate = *choices.pick(Stream::Faults, &[8, 2, 1]);
                         state.on.insert(fault.name, (fault.percent / rate).max(1));

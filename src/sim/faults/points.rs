@@ -76,7 +76,7 @@ impl Act {
 }
 
 /// Every await point of a turn, as the faults of time and process name it.
-pub const PLACES: [&str; 23] = [
+pub const PLACES: [&str; 27] = [
     "before model",
     "after model",
     "in stream",
@@ -100,7 +100,14 @@ pub const PLACES: [&str; 23] = [
     "after close",
     "before guard",
     "after guard",
+    "before folded",
+    "after folded",
+    "before fold",
+    "after fold",
 ];
+
+/// Those of them at which turns are being folded.
+pub const FOLD_PLACES: &[&str] = PLACES.last_chunk::<4>().expect("there are so many").as_slice();
 
 /// Where in a turn something strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,8 +151,10 @@ impl Points {
         } else {
             return points;
         };
-        let aim = match faults.below(2) {
+        let ways = if faults.is_on("compaction") { 4 } else { 2 };
+        let aim = match faults.below(ways) {
             0 => Aim::Point(1 + faults.below(POINTS)),
+            2.. => Aim::Place(FOLD_PLACES[faults.below(FOLD_PLACES.len() as u32) as usize]),
             _ => Aim::Place(PLACES[faults.below(PLACES.len() as u32) as usize]),
         };
         points.inner.strike.set(Some((aim, act)));
@@ -203,6 +212,8 @@ impl Points {
             "settle" => Some(Port::Settle),
             "trail" => Some(Port::Trail),
             "sums" => Some(Port::Sums),
+            "folded" => Some(Port::Folded),
+            "fold" => Some(Port::Fold),
             _ => None,
         }
     }

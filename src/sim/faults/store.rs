@@ -319,7 +319,7 @@ impl<L: Ledger> Ledger for FaultyStore<'_, L> {
     }
 
     async fn through(&mut self, turn: u32) -> Result<Vec<Audited>, PortError> {
-        if self.refuses("trail-fails", Port::Trail) {
+        if self.refuses("trail-fails", Port::Folded) {
             refused("the audit trail did not answer: disk I/O error")
         } else {
             self.port.through(turn).await
@@ -345,11 +345,11 @@ impl<Y: Memory> Memory for FaultyStore<'_, Y> {
     }
 
     async fn fold(&mut self, at: Place, summary: &Message) -> Result<(), PortError> {
-        if self.refuses("save-fails", Port::Append) {
+        if self.refuses("save-fails", Port::Fold) {
             return refused("the conversation's store failed: database or disk is full");
         }
         let folded = self.port.fold(at, summary).await;
-        if self.refuses("save-unanswered", Port::Append) { never_answered(folded).await } else { folded }
+        if self.refuses("save-unanswered", Port::Fold) { never_answered(folded).await } else { folded }
     }
 
     async fn save_pending(&mut self, entries: &[PendingEntry]) -> Result<(), PortError> {
