@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use unbacked::sim::campaign::{Campaign, Check, Part};
+use unbacked::sim::again::{Alone, Check};
+use unbacked::sim::campaign::{Campaign, Part};
 use unbacked::sim::faults::{self, Class};
 use unbacked::sim::plan::Plan;
 use unbacked::sim::run::{Run, run};
@@ -118,7 +119,7 @@ fn whatever_goes_wrong_with_a_long_history_nothing_is_found_and_every_mark_of_it
     let mut premises = 0;
     let campaign = campaign(&["history"], 390);
     campaign
-        .execute(&AtomicBool::new(false), &mut |outcome| {
+        .execute(&AtomicBool::new(false), &Alone, &mut |outcome| {
             assert_eq!(outcome.findings, [], "seed {}", outcome.seed);
             premises += outcome.premises.get("I13").copied().unwrap_or(0);
             for (mark, count) in outcome.reach {

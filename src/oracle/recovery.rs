@@ -29,6 +29,9 @@ fn settled(facts: &TurnFacts) -> impl Iterator<Item = (CallKey, &Fate)> {
 
 /// What calls of earlier turns changed that this turn found to be applied, and that did not count before.
 pub fn applied(facts: &TurnFacts, earlier: &[TurnFacts]) -> Vec<(Act, String)> {
+    if fates(facts).is_empty() {
+        return Vec::new();
+    }
     let counted: BTreeSet<CallKey> = earlier
         .iter()
         .flat_map(|facts| settled(facts).chain(fates(facts)).filter(|(_, fate)| **fate == Fate::Applied).map(|(key, _)| key))
