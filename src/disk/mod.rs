@@ -75,7 +75,9 @@ impl Disk {
 
     /// From now on this goes wrong, after `after` further operations of its kind, for `times` of them. `None` heals the disk.
     pub fn trouble(&self, trouble: Option<(Trouble, u32, u32)>) {
-        self.state().trouble = trouble;
+        let mut state = self.state();
+        state.struck &= trouble.is_none();
+        state.trouble = trouble;
     }
 
     /// Whether the trouble struck since it was set.

@@ -40,6 +40,8 @@ const STATES: &[(&str, &str, bool)] = &[
     ("second-message", "the user pressed while a turn still ran (L14)", true),
     ("crash-recovered", "a turn that had died was closed by the next one (L10)", true),
     ("call-recovered", "a call that a dead turn left open was put to the database (L10)", true),
+    ("crash-undid-write", "the process died in a transaction, which was rolled back from its journal (L10)", true),
+    ("crash-kept-write", "the process died as a transaction was on the disk, and nobody had been told (L10)", true),
     ("folded", "whole turns were folded as a turn opened (C1)", true),
     ("folded-twice", "turns were folded into a summary that had been there before (C2)", true),
     ("folded-while-pending", "turns were folded while something was pending (P5)", true),

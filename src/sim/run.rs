@@ -17,7 +17,6 @@ use crate::cv::audit::{self, CvLedger};
 use crate::cv::memory::CvMemory;
 use crate::cv::tools::{CvTools, catalogue};
 use crate::cv::verify::CvVerifier;
-use crate::disk::Survived;
 use crate::guards::completion::Evidence;
 use crate::guards::policy::{Policy, PolicyName};
 use crate::oracle::claims::Label;
@@ -33,6 +32,7 @@ use crate::turn::ports::ToolSpec;
 use crate::wire::Dialect;
 
 use super::choices::{Choices, Misfit, Stream};
+use super::faults::disk::{OnDisk, power_fails};
 use super::faults::history::budget;
 use super::faults::points::{At, Points};
 use super::faults::store::{FaultyStore, Hand};
@@ -234,7 +234,7 @@ impl<'p> Play<'p> {
         let faults = Faults::draw(if is_drawn { &checked.faults } else { &[] }, Rc::clone(&choices));
         let stage = Rc::new(RefCell::new(Stage::new(lang)));
         let judge = PortJudge { kind: checked.judge, choices: Rc::clone(&choices), faults: faults.clone() };
-        let hand = Hand::new(&faults, &world.store, &world.tap, foreign.1);
+        let hand = Hand::new(&faults, world, foreign.1);
         let with_tools = script.is_none_or(|script| script.tools);
         Ok(Self {
             checked,
@@ -244,8 +244,7 @@ impl<'p> Play<'p> {
                 .spoilt_if(checked.sabotage == Some(Part::OpenaiEncoder)),
             tools: WatchedTools {
                 tools: CvTools::new(world.store.clone(), USER, CONVERSATION),
-                store: world.store.clone(),
-                tap: Rc::clone(&world.tap),
+                hand: hand.clone(),
                 by_call: Vec::new(),
                 audited: true,
                 choices: Rc::clone(&choices),
@@ -301,7 +300,7 @@ impl<'p> Play<'p> {
 
     fn begin_hostile_turn(&mut self, scripted: &[Strike]) {
         self.faults.begin_turn(scripted);
-        self.points = Points::draw(&self.faults, self.checked.settings.turn_limit());
+        self.points = Points::draw(&self.faults, self.checked.settings.turn_limit(), &self.world.disk);
         self.settings.fold_bytes = budget(&self.faults, self.checked.settings.fold_bytes);
     }
 
@@ -390,8 +389,10 @@ impl<'p> Play<'p> {
         self.trace.events.clear();
         let start = Instant::now();
         let driven = self.drive(words, cancel_at).await;
-        if driven == Driven::Died {
-            self.world.crash(usize::MAX, &mut |_| Survived::Nothing);
+        if driven == Driven::Died
+            && let Some(mark) = power_fails(self.world, &self.hand, &self.points, &mut self.tools.by_call)
+        {
+            *self.reach.entry(mark.into()).or_default() += 1;
         }
         self.moves.push(move_name);
         let memory = CvMemory::new(self.world.store.clone(), CONVERSATION);
@@ -431,9 +432,9 @@ impl<'p> Play<'p> {
     async fn drive(&mut self, words: &str, cancel_at: Option<u32>) -> Driven {
         let store = &self.world.store;
         let (mut verifier, mut ledger, mut memory) = (
-            CvVerifier::new(store.clone(), USER, CONVERSATION),
-            CvLedger::new(store.clone(), CONVERSATION),
-            CvMemory::new(store.clone(), CONVERSATION),
+            OnDisk::new(CvVerifier::new(store.clone(), USER, CONVERSATION), &self.hand),
+            OnDisk::new(CvLedger::new(store.clone(), CONVERSATION), &self.hand),
+            OnDisk::new(CvMemory::new(store.clone(), CONVERSATION), &self.hand),
         );
         let (mut tools, mut verifier) = (FaultyTools::new(&mut self.tools, &self.hand), FaultyStore::new(&mut verifier, &self.hand));
         let (mut ledger, mut memory) = (FaultyStore::new(&mut ledger, &self.hand), FaultyStore::new(&mut memory, &self.hand));
@@ -502,7 +503,7 @@ impl<'p> Play<'p> {
         let script = checked.plan.script.as_ref();
         let read = |error: rusqlite::Error| format!("the simulated database failed: {error}");
         let trail = audit::trail(&self.world.store, CONVERSATION).map_err(read)?;
-        self.world.is_sound()?;
+        self.world.is_sound(self.faults.class_struck(Class::Disk))?;
         let memory = CvMemory::new(self.world.store.clone(), CONVERSATION);
         let lost = self.lost_wishes().map_err(read)?;
         let facts = RunFacts {

@@ -17,6 +17,8 @@ use crate::turn::message::Call;
 use crate::turn::ports::{Outcome, Sink, ToolSpec, Tools};
 
 use super::choices::{Choices, Stream};
+use super::faults::disk::on_disk;
+use super::faults::store::Hand;
 use super::scenario::Row;
 
 /// The user whose CV is worked on.
@@ -110,11 +112,12 @@ impl World {
         Vec::new()
     }
 
-    /// Whether the run in it can be judged: the tap missed nothing, and where the process died, the database is whole.
+    /// Whether the run in it can be judged: the tap missed nothing, and where the process died or `thoroughly` is asked
+    /// for, the database is whole.
     ///
     /// # Errors
     /// What is wrong: a fault of the simulator, and not of the loop.
-    pub fn is_sound(&self) -> Result<(), String> {
+    pub fn is_sound(&self, thoroughly: bool) -> Result<(), String> {
         if let Some(what) = &*self.damage.borrow() {
             return Err(format!("{what}: no run can be judged"));
         }
@@ -122,11 +125,11 @@ impl World {
         if !self.store.with(|connection| self.tap.borrow().agrees(connection)).map_err(read)? {
             return Err("the oracle's tap missed a change of the database: no run can be judged".into());
         }
-        if self.crashed.get() {
+        if thoroughly || self.crashed.get() {
             let said = self.store.with(|connection| connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)));
             let said = said.map_err(read)?;
             if said != "ok" {
-                return Err(format!("the database that a crash left is damaged ({said}): no run can be judged"));
+                return Err(format!("the database is damaged ({said}): no run can be judged"));
             }
         }
         Ok(())
@@ -147,10 +150,8 @@ fn people(store: &Store) -> Result<i64, EditError> {
 pub struct WatchedTools {
     /// The real tools.
     pub tools: CvTools,
-    /// The world.
-    pub store: Store,
-    /// What SQLite says.
-    pub tap: Rc<RefCell<Tap>>,
+    /// The world, as the faults have it.
+    pub hand: Hand,
     /// What each call of this turn changed.
     pub by_call: Vec<(CallKey, Vec<DbChange>)>,
     /// Whether all of it was audited in its own transaction.
@@ -169,10 +170,11 @@ impl WatchedTools {
     /// The person changes the profile's summary, or deletes the newest row of some section. An edit that is refused has edited nothing.
     fn edit(&mut self, deletes: bool) {
         self.edits += 1;
-        let editor = Editor::new(self.store.clone(), USER);
+        let editor = Editor::new(self.hand.store.clone(), USER);
         if deletes {
             let section = *self.choices.borrow_mut().pick(Stream::User, &["skills", "experiences", "links"]);
-            let newest = snapshot(&self.store, USER).ok().and_then(|cv| cv.get(section).and_then(|rows| rows.last().map(|(id, _)| *id)));
+            let newest =
+                snapshot(&self.hand.store, USER).ok().and_then(|cv| cv.get(section).and_then(|rows| rows.last().map(|(id, _)| *id)));
             if newest.is_some_and(|id| editor.delete(section, id).is_ok_and(|gone| gone)) {
                 self.did.push("person:deletes-row");
             }
@@ -183,7 +185,7 @@ impl WatchedTools {
                 self.did.push("person:edits-row");
             }
         }
-        let _ = self.store.with(|connection| self.tap.borrow_mut().settle(connection));
+        let _ = self.hand.store.with(|connection| self.hand.tap.borrow_mut().settle(connection));
     }
 }
 
@@ -198,8 +200,8 @@ impl Tools for WatchedTools {
             let deletes = self.choices.borrow_mut().chance(Stream::User, 30);
             self.edit(deletes);
         }
-        let outcome = self.tools.run(key, call).await;
-        if let Ok(settled) = self.store.with(|connection| self.tap.borrow_mut().settle(connection)) {
+        let (outcome, _) = on_disk(&self.hand.faults, &self.hand.disk, self.tools.run(key, call)).await;
+        if let Ok(settled) = self.hand.store.with(|connection| self.hand.tap.borrow_mut().settle(connection)) {
             self.audited &= settled.audited_in_same_transaction;
             self.by_call.push((key, settled.changes));
         }

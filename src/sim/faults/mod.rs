@@ -5,6 +5,7 @@
 //!
 //! What this room must not know: what the loop makes of it. A fault acts beneath or around a port, never inside the loop.
 
+pub mod disk;
 pub mod history;
 pub mod judge;
 pub mod points;
@@ -28,6 +29,8 @@ pub enum Class {
     Provider,
     /// The database under the tools.
     Store,
+    /// The disk under the database.
+    Disk,
     /// The tools and what they answer.
     Tool,
     /// The judge behind the completion check.
@@ -42,13 +45,14 @@ pub enum Class {
 
 impl Class {
     /// All.
-    pub const ALL: [Self; 7] = [Self::Provider, Self::Store, Self::Tool, Self::Judge, Self::Time, Self::Process, Self::History];
+    pub const ALL: [Self; 8] = [Self::Provider, Self::Store, Self::Disk, Self::Tool, Self::Judge, Self::Time, Self::Process, Self::History];
 
     /// The name on the command line, which stands for all faults of the class.
     pub fn name(self) -> &'static str {
         match self {
             Self::Provider => "provider",
             Self::Store => "store",
+            Self::Disk => "disk",
             Self::Tool => "tool",
             Self::Judge => "judge",
             Self::Time => "time",
@@ -77,7 +81,14 @@ pub struct Fault {
 pub fn catalogue() -> impl Iterator<Item = &'static Fault> {
     let answers = provider::ANSWERS.iter().map(|answer| &answer.fault);
     let streams = stream::STREAM.iter().map(|entry| &entry.fault);
-    answers.chain(streams).chain(points::FAULTS).chain(tools::FAULTS).chain(store::FAULTS).chain(judge::FAULTS).chain(history::FAULTS)
+    answers
+        .chain(streams)
+        .chain(points::FAULTS)
+        .chain(tools::FAULTS)
+        .chain(store::FAULTS)
+        .chain(judge::FAULTS)
+        .chain(disk::FAULTS)
+        .chain(history::FAULTS)
 }
 
 /// Reads what a command line or a plan names: faults, classes, `all`, `none`.

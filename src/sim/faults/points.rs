@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use crate::disk::Disk;
 use crate::oracle::record::Port;
 use crate::turn::draft::{CallKey, Fate};
 use crate::turn::exit::{Tally, TurnRecord};
@@ -109,6 +110,9 @@ pub const PLACES: [&str; 27] = [
 /// Those of them at which turns are being folded.
 pub const FOLD_PLACES: &[&str] = PLACES.last_chunk::<4>().expect("there are so many").as_slice();
 
+/// Those at which something was just written.
+const WRITES: [&str; 6] = ["after tool", "after settle", "after save", "after pending", "after close", "after fold"];
+
 /// Where in a turn something strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Aim {
@@ -131,6 +135,15 @@ struct Inner {
     struck: RefCell<Option<(Act, &'static str)>>,
     jumped: Cell<Duration>,
     died: Notify,
+    disk: Option<Disk>,
+    /// Transactions on the disk before the port that is at work.
+    written: Cell<u64>,
+}
+
+impl Inner {
+    fn transactions(&self) -> u64 {
+        self.disk.as_ref().map_or(0, Disk::transactions)
+    }
 }
 
 /// Points that a turn is likely to have; a strike further on finds nothing.
@@ -138,8 +151,8 @@ const POINTS: u32 = 60;
 
 impl Points {
     /// For a turn: draws whether something strikes, and where.
-    pub fn draw(faults: &Faults, turn_limit: Duration) -> Self {
-        let points = Self::default();
+    pub fn draw(faults: &Faults, turn_limit: Duration, disk: &Disk) -> Self {
+        let points = Self { inner: Rc::new(Inner { disk: Some(disk.clone()), ..Inner::default() }) };
         let act = if faults.strikes("crash") {
             Act::Crash
         } else if faults.strikes("time-limit") {
@@ -152,9 +165,13 @@ impl Points {
             return points;
         };
         let ways = if faults.is_on("compaction") { 4 } else { 2 };
-        let aim = match faults.below(ways) {
-            0 => Aim::Point(1 + faults.below(POINTS)),
-            2.. => Aim::Place(FOLD_PLACES[faults.below(FOLD_PLACES.len() as u32) as usize]),
+        // A write can only be lost where one is made.
+        let writes = act == Act::Crash && ["lost-write", "torn-write"].iter().any(|name| faults.is_on(name));
+        let way = if writes { 0 } else { 1 + faults.below(ways) };
+        let aim = match way {
+            0 => Aim::Place(WRITES[faults.below(WRITES.len() as u32) as usize]),
+            1 => Aim::Point(1 + faults.below(POINTS)),
+            3.. => Aim::Place(FOLD_PLACES[faults.below(FOLD_PLACES.len() as u32) as usize]),
             _ => Aim::Place(PLACES[faults.below(PLACES.len() as u32) as usize]),
         };
         points.inner.strike.set(Some((aim, act)));
@@ -171,6 +188,9 @@ impl Points {
     async fn pass(&self, place: &'static str) {
         let inner = &self.inner;
         inner.passed.set(inner.passed.get() + 1);
+        if place.starts_with("before") {
+            inner.written.set(inner.transactions());
+        }
         let here = |aim: Aim| match aim {
             Aim::Point(at) => at == inner.passed.get(),
             Aim::Place(aimed) => aimed == place,
@@ -216,6 +236,12 @@ impl Points {
             "fold" => Some(Port::Fold),
             _ => None,
         }
+    }
+
+    /// Where the process died, if it died in a port that had written to the disk.
+    pub fn in_flight(&self) -> Option<&'static str> {
+        let (_, place) = self.struck().filter(|(act, _)| *act == Act::Crash)?;
+        (place.starts_with("after") && self.inner.transactions() > self.inner.written.get()).then_some(place)
     }
 
     /// How far the clock jumped.

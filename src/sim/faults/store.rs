@@ -13,9 +13,10 @@ use serde_json::{Map, Value, json};
 use crate::cv::editor::{Editor, Rows, snapshot};
 use crate::cv::schema::PROFILE;
 use crate::cv::store::Store;
+use crate::disk::Disk;
 use crate::oracle::changes::Tap;
 use crate::oracle::record::Port;
-use crate::sim::world::USER;
+use crate::sim::world::{USER, World};
 use crate::turn::draft::{Act, CallKey, Fate};
 use crate::turn::exit::{Tally, TurnRecord};
 use crate::turn::message::{Arguments, Call, Message};
@@ -95,6 +96,8 @@ pub struct Hand {
     pub faults: Faults,
     /// The database.
     pub store: Store,
+    /// The disk under it.
+    pub disk: Disk,
     /// The oracle's tap on it.
     pub tap: Rc<RefCell<Tap>>,
     /// A row that belongs to somebody else.
@@ -114,8 +117,16 @@ struct Owed {
 
 impl Hand {
     /// In a world.
-    pub fn new(faults: &Faults, store: &Store, tap: &Rc<RefCell<Tap>>, foreign: i64) -> Self {
-        Self { faults: faults.clone(), store: store.clone(), tap: Rc::clone(tap), foreign, owed: Rc::default(), refused: Rc::default() }
+    pub fn new(faults: &Faults, world: &World, foreign: i64) -> Self {
+        Self {
+            faults: faults.clone(),
+            store: world.store.clone(),
+            disk: world.disk.clone(),
+            tap: Rc::clone(&world.tap),
+            foreign,
+            owed: Rc::default(),
+            refused: Rc::default(),
+        }
     }
 
     /// The fair phase: nothing comes late any more.
@@ -126,6 +137,16 @@ impl Hand {
     /// What the store refused since it was last asked for.
     pub fn refused(&self) -> BTreeSet<Port> {
         std::mem::take(&mut self.refused.borrow_mut())
+    }
+
+    /// The store refused something.
+    pub(super) fn has_refused(&self, port: Port) {
+        self.refused.borrow_mut().insert(port);
+    }
+
+    /// The fate that was added last is not on the trail after all.
+    pub(super) fn unsettle(&self) {
+        self.owed.borrow_mut().settled.pop();
     }
 
     /// Runs a call over a store that may fail.
@@ -266,7 +287,7 @@ impl<'p, P> FaultyStore<'p, P> {
     fn refuses(&self, name: &'static str, port: Port) -> bool {
         let strikes = self.strikes(name);
         if strikes {
-            self.hand.refused.borrow_mut().insert(port);
+            self.hand.has_refused(port);
         }
         strikes
     }
